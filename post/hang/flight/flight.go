@@ -177,16 +177,32 @@ func (b *builder) coalesced() {
 	}
 }
 
-// join finds the members of groups: by name, or the one configuration that the dump has.
+// configName is the name of a group in the configuration: Gloo's default group has none there, and if the dump has one
+// configuration, that is it.
+func (b *builder) configName(key groupKey) string {
+	_, known := b.config[key.name]
+	_, unnamed := b.config[""]
+	switch {
+	case known:
+		return key.name
+	case unnamed && key.desc == "default_pg":
+		return ""
+	case len(b.config) == 1:
+		for name := range b.config {
+			return name
+		}
+	}
+	return key.name
+}
+
+// join finds the members of groups.
 func (b *builder) join() {
+	used := map[string]bool{}
 	for i := range b.Groups {
 		g, key := &b.Groups[i], b.keys[i]
-		c, known := b.config[key.name]
-		if !known && len(b.config) == 1 {
-			for _, c = range b.config {
-				known = true
-			}
-		}
+		name := b.configName(key)
+		c, known := b.config[name]
+		used[name] = true
 		if known {
 			g.Members = b.local.Members(c.Ranks)
 			if g.Desc == "" || g.Desc == "undefined" {
@@ -197,17 +213,13 @@ func (b *builder) join() {
 			g.Enqueued, g.Finished = s.enqueued, s.finished
 		}
 	}
-	b.addIdle()
+	b.addIdle(used)
 }
 
 // addIdle adds configured groups in which the rank called nothing, or of whose calls the ring kept none.
-func (b *builder) addIdle() {
+func (b *builder) addIdle(used map[string]bool) {
 	for _, name := range slices.Sorted(maps.Keys(b.config)) {
-		used := len(b.config) == 1 && len(b.keys) > 0
-		for _, k := range b.keys {
-			used = used || k.name == name
-		}
-		if used || len(b.Groups) >= math.MaxInt16 {
+		if used[name] || len(b.Groups) >= math.MaxInt16 {
 			continue
 		}
 		c := b.config[name]
