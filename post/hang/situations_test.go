@@ -21,6 +21,7 @@ type situation struct {
 	code  string
 	ranks []int
 	sure  hangs.Confidence // "": any
+	seq   int64            // 0: any
 	lists []notice.Fact    // kinds of facts that evidence or contradictions have
 }
 
@@ -64,6 +65,20 @@ func logs(f *hangtest.Folder, seq, enqueued int, ranks ...int) {
 	for _, rank := range ranks {
 		f.Log(rank, watchdog(rank, seq, enqueued)...)
 	}
+}
+
+// silent is a Gloo job in which ranks end without a message.
+func silent(f *hangtest.Folder, ranks ...int) {
+	j := gloo(4).All(reduce(), 4).Except(reduce(), ranks...)
+	dumps := j.Run()
+	for _, d := range dumps {
+		if d.Fail(); slices.Contains(ranks, d.Rank) {
+			f.Log(d.Rank, "step 4")
+		} else {
+			f.Log(d.Rank, closedByPeer)
+		}
+	}
+	f.Dumps(dumps, ranks...)
 }
 
 var plain = []situation{
@@ -332,6 +347,64 @@ var misleading = []situation{
 			f.Dumps(dumps)
 			logs(f, 6, 6, 0, 1, 2, 3)
 		}},
+	{name: "Gloo retires what failed on all ranks", code: "all-waiting", ranks: []int{0, 1, 2, 3},
+		make: func(f *hangtest.Folder) {
+			j := gloo(4).All(reduce(), 5)
+			j.Stuck = true
+			for _, d := range j.Run() {
+				f.Dumps([]*hangtest.Dump{d.Fail()}).Log(d.Rank, timedOut)
+			}
+		}},
+	{name: "an uneven all-to-all in which all wait", code: "all-waiting", ranks: []int{0, 1, 2, 3},
+		make: func(f *hangtest.Folder) {
+			j := job(4).All(reduce(), 2)
+			for rank := range 4 {
+				j.All(hangtest.Call{Op: "all_to_all", In: 100 + int64(rank), Out: 103 - int64(rank)}, 1, rank)
+			}
+			j.Stuck = true
+			f.Dumps(j.Run())
+		}},
+	{name: "a rank ends without a message", code: "rank-died", ranks: []int{2}, sure: hangs.Likely,
+		lists: []notice.Fact{hangs.SilentEnd{}, hangs.PeerClosed{}},
+		make:  func(f *hangtest.Folder) { silent(f, 2) }},
+	{name: "two ranks end without a message", code: "rank-died", ranks: []int{1, 2}, sure: hangs.Unclear,
+		make: func(f *hangtest.Folder) { silent(f, 1, 2) }},
+	{name: "a rank is killed after it wrote its dump", code: "rank-missing", ranks: []int{2},
+		make: func(f *hangtest.Folder) {
+			f.Dumps(job(4).All(reduce(), 4).Except(reduce(), 2).Run())
+			f.File("slurm-1.out", "srun: error: node7: task 2: Killed\n")
+		}},
+	{name: "a rank is killed after it failed", code: "rank-missing", ranks: []int{2},
+		make: func(f *hangtest.Folder) {
+			f.Dumps(job(4).All(reduce(), 4).Except(reduce(), 2).Run(), 0)
+			logs(f, 5, 5, 0, 1, 3)
+			f.File("slurm-1.out", "srun: error: node7: task 0: Killed\n")
+		}},
+	{name: "a message that was sent and did not arrive", code: "insufficient-evidence",
+		make: func(f *hangtest.Folder) {
+			dumps := job(2).All(hangtest.Call{Op: "send", Peer: 1}, 3, 0).All(hangtest.Call{Op: "recv"}, 3, 1).Run()
+			dumps[1].Entries[2].Done, dumps[1].Entries[2].Retired = false, false
+			f.Dumps(dumps)
+		}},
+	{name: "the root completes a broadcast that a rank never entered", code: "rank-missing", ranks: []int{2}, seq: 6,
+		make: func(f *hangtest.Folder) {
+			j := job(4).All(reduce(), 5).Except(hangtest.Call{Op: "broadcast"}, 2).Except(reduce(), 2)
+			dumps := j.Run()
+			for _, d := range dumps {
+				if d.Rank != 2 {
+					d.Entries[5].Done, d.Entries[5].Retired = true, true
+				}
+			}
+			f.Dumps(dumps)
+		}},
+	{name: "a dump of another time", code: "collective-mismatch", ranks: []int{3}, sure: hangs.Likely,
+		make: func(f *hangtest.Folder) {
+			dumps := job(4).All(reduce(), 4).All(gather(), 1, 3).Except(reduce(), 3).Run()
+			for i := range dumps[3].Entries {
+				dumps[3].Entries[i].Created += 603e9
+			}
+			f.Dumps(dumps)
+		}},
 	{name: "two groups with one number in the watchdogs' lines", code: "all-waiting", ranks: []int{0, 1, 2, 3},
 		sure: hangs.Unclear,
 		make: func(f *hangtest.Folder) {
@@ -431,7 +504,8 @@ func TestSituations(t *testing.T) {
 			if s.code == "no-hang" {
 				ranks = []int{}
 			}
-			if v.Code != s.code || !slices.Equal(v.Ranks, ranks) || s.sure != "" && v.Confidence != s.sure {
+			if v.Code != s.code || !slices.Equal(v.Ranks, ranks) || s.sure != "" && v.Confidence != s.sure ||
+				s.seq > 0 && v.Sequence != s.seq {
 				t.Errorf("%s %v, %s; wanted %s %v %s", v.Code, v.Ranks, v.Confidence, s.code, ranks, s.sure)
 			}
 			if v.Confidence == hangs.Certain && (v.Code != s.code || !slices.Equal(v.Ranks, ranks)) {
