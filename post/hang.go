@@ -17,9 +17,9 @@ func newHang(to streams) *cobra.Command {
 		Short:   "Diagnose a hung or dead training job",
 		GroupID: "job",
 		Long: `Finds which rank hung a job, and why, from what the job left: dumps of PyTorch's
-Flight Recorder (pickle or JSON), logs of ranks and launchers, output of ncclras,
-NCCL logs, py-spy dump or faulthandler, results of rank. All files named are one
-job; content identifies them, and evidence of some ranks only is enough.
+Flight Recorder (pickle or JSON), logs of ranks and launchers, output of
+ncclras, NCCL logs, py-spy dump or faulthandler, results of rank. All files
+named are one job; content identifies them; evidence of some ranks is enough.
 
 Verdicts: rank-missing, collective-mismatch, size-mismatch, rank-died,
 all-waiting, no-hang, insufficient-evidence; each with its confidence, the
