@@ -175,9 +175,11 @@ var plain = []situation{
 				if rank == 2 {
 					name = "Broadcast"
 				}
-				f.File(fmt.Sprintf("nccl.%d", rank), fmt.Sprintf(`a:%[1]d:%[1]d [%[2]d] NCCL INFO ncclCommInitRank comm 0x9 `+
+				f.File(fmt.Sprintf("nccl.%d", rank), fmt.Sprintf("a:%[1]d:%[1]d [%[2]d] NCCL INFO ncclCommInitRank comm "+
+					"0x9 "+
 					"rank %[2]d nranks 4 cudaDev %[2]d nvmlDev %[2]d busId %[2]d0 commId 0x5 - Init COMPLETE\n"+
-					"a:%[1]d:%[1]d [%[2]d] NCCL INFO %[3]s: opCount 0 sendbuff 0x1 recvbuff 0x2 count 8 datatype 7 op 0 "+
+					"a:%[1]d:%[1]d [%[2]d] NCCL INFO %[3]s: opCount 0 sendbuff 0x1 recvbuff 0x2 count 8 datatype 7 op "+
+					"0 "+
 					"root 0 comm 0x9 [nranks=4] stream 0x3\n", 100+rank, rank, name))
 			}
 		}},
@@ -409,7 +411,8 @@ var misleading = []situation{
 		sure: hangs.Unclear,
 		make: func(f *hangtest.Folder) {
 			for rank := range 4 {
-				f.Log(rank, strings.ReplaceAll(watchdog(rank, 6, 6)[1], "PG ID 0 PG GUID 0(default_pg) Rank", "PG 1 Rank"),
+				named := watchdog(rank, 6, 6)[1]
+				f.Log(rank, strings.ReplaceAll(named, "PG ID 0 PG GUID 0(default_pg) Rank", "PG 1 Rank"),
 					strings.Replace(watchdog(rank, 6, 6)[0], "[Rank", "[PG 1 Rank", 1))
 			}
 		}},
@@ -437,7 +440,8 @@ var misleading = []situation{
 
 // rasJSON is an answer of RAS about two ranks that called all_reduce so often.
 func rasJSON(first, second int) string {
-	return fmt.Sprintf(`{"nccl_version": "2.28.7", "communicators": [{"hash": "0x1", "size": 2, "ranks_count": 2, "ranks": [
+	return fmt.Sprintf(`{"nccl_version": "2.28.7", "communicators": [{"hash": "0x1", "size": 2, "ranks_count": 2,
+		"ranks": [
 		{"rank": 0, "host": "a", "pid": 1, "collective_counts": {"AllReduce": %d}},
 		{"rank": 1, "host": "b", "pid": 2, "collective_counts": {"AllReduce": %d}}]}], "ras": {}}`, first, second)
 }

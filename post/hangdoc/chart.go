@@ -78,7 +78,8 @@ func square(b *strings.Builder, x, y, state int, title string) {
 	fmt.Fprintf(b, `<rect x="%d" y="%d" width="%d" height="%d" fill="%s"><title>%s: %s</title></rect>`, x, y, cell-2,
 		cell-2, s.fill, html.EscapeString(title), s.name)
 	if s.letter != "" {
-		fmt.Fprintf(b, `<text x="%d" y="%d" text-anchor="middle" fill="#000">%s</text>`, x+cell/2-1, y+cell/2+3, s.letter)
+		fmt.Fprintf(b, `<text x="%d" y="%d" text-anchor="middle" fill="#000">%s</text>`, x+cell/2-1, y+cell/2+3,
+			s.letter)
 	}
 }
 

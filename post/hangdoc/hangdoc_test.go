@@ -26,7 +26,8 @@ func found(t *testing.T, not ...int) *hang.Finding {
 		}
 	}
 	f.Dumps(dumps, not...)
-	f.File("pyspy_rank2.txt", "Process 9: python train.py\n\nThread 9 (idle): \"MainThread\"\n    load_batch (train.py:81)\n"+
+	f.File("pyspy_rank2.txt", "Process 9: python train.py\n\nThread 9 (idle): \"MainThread\"\n"+
+		"    load_batch (train.py:81)\n"+
 		"    <module> (train.py:90)\n")
 	t.Chdir(f.Path)
 	of, _, err := hang.Read(t.Context(), []string{"."})
