@@ -192,8 +192,8 @@ func (g *group) judgeAt(c *candidate, seq int64, stale map[int]bool) bool {
 	return true
 }
 
-// timedOutLater reports whether the watchdogs of ranks gave up on different numbers, without a dump of the calls before:
-// then ranks called something else at some point. The sides become those of the timeouts.
+// timedOutLater reports whether the watchdogs of ranks gave up on different numbers, without a dump of the calls
+// before: then ranks called something else at some point. The sides become those of the timeouts.
 func (g *group) timedOutLater(c *candidate) bool {
 	var sides []side
 	for _, rank := range slices.Sorted(slices.Values(slices.Concat(c.waiting, c.finished))) {

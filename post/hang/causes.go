@@ -22,7 +22,7 @@ func isLibrary(file string) bool {
 }
 
 // rankOfProcess is the rank of a process: of the file's name, or of NCCL's log by the PID; -1 if unknown.
-func (a *analysis) rankOfProcess(p *stack.Process) int {
+func (a *job) rankOfProcess(p *stack.Process) int {
 	if a.NCCL != nil && p.PID > 0 {
 		found := -1
 		for _, known := range a.NCCL.Processes {
@@ -107,7 +107,7 @@ func subset(part, of []int) bool {
 	return !slices.ContainsFunc(part, func(rank int) bool { return !slices.Contains(of, rank) })
 }
 
-func (a *analysis) setDied(ranks hangs.Ranks, how hangs.Death, sure hangs.Confidence) {
+func (a *job) setDied(ranks hangs.Ranks, how hangs.Death, sure hangs.Confidence) {
 	c := a.root
 	fact := hangs.RankDied{Ranks: ranks, Host: a.host(ranks), How: how, Confidence: sure}
 	if c != nil {
@@ -121,7 +121,7 @@ func (a *analysis) setDied(ranks hangs.Ranks, how hangs.Death, sure hangs.Confid
 }
 
 // peers adds the lines of ranks that lost a connection or timed out.
-func (a *analysis) peers() {
+func (a *job) peers() {
 	if closed := a.of(watchdog.Closed); len(ranksOf(closed)) > 0 {
 		a.note(placeOf(closed[0]), hangs.PeerClosed{Ranks: ranksOf(closed), Text: closed[0].Text})
 	}
@@ -221,7 +221,7 @@ func (a *analysis) diedSilently() bool {
 	return true
 }
 
-func (a *analysis) hasDump(rank int) bool {
+func (a *job) hasDump(rank int) bool {
 	for _, d := range a.Dumps {
 		if d.Rank == rank {
 			return true

@@ -17,8 +17,11 @@ type Own struct {
 	Cause notice.Fact
 }
 
+// library is what NCCL, or busbar itself, reports of a job.
+type library struct{ *job }
+
 // fromOwn is the verdict of a run's own diagnosis.
-func (a *analysis) fromOwn() bool {
+func (a library) fromOwn() bool {
 	if len(a.Own) == 0 {
 		return false
 	}
@@ -52,7 +55,7 @@ func (a *analysis) fromOwn() bool {
 	return true
 }
 
-func (a *analysis) ownDied(ranks hangs.Ranks, host, operation string) {
+func (a library) ownDied(ranks hangs.Ranks, host, operation string) {
 	a.set(hangs.RankDied{
 		Ranks: ranks, Host: host, How: hangs.Silent, Call: &hangs.Call{Operation: operation}, Confidence: hangs.Certain,
 	}, Verdict{Ranks: ranks, Collective: operation, Confidence: hangs.Certain})
@@ -60,7 +63,7 @@ func (a *analysis) ownDied(ranks hangs.Ranks, host, operation string) {
 
 // fromRAS is the verdict of NCCL's RAS: ranks that it cannot reach if only is hangs.Unreachable, else also ranks that
 // launched fewer calls.
-func (a *analysis) fromRAS(only hangs.Death) bool {
+func (a library) fromRAS(only hangs.Death) bool {
 	if a.NCCL == nil {
 		return false
 	}
@@ -92,7 +95,7 @@ func (a *analysis) fromRAS(only hangs.Death) bool {
 	return false
 }
 
-func (a *analysis) rasPlace(i int) notice.Location {
+func (a library) rasPlace(i int) notice.Location {
 	return notice.Location{File: a.NCCL.Files[a.NCCL.RAS[i].File].Path}
 }
 
@@ -114,7 +117,7 @@ func dead(answer *nccllog.RAS, c *nccllog.RASComm) bool {
 }
 
 // behindInRAS is the verdict that some ranks launched fewer calls of a collective.
-func (a *analysis) behindInRAS(i int, c *nccllog.RASComm) bool {
+func (a library) behindInRAS(i int, c *nccllog.RASComm) bool {
 	byName := map[string][]nccllogs.CallCount{}
 	var names []string
 	for _, n := range c.Counts {
@@ -151,7 +154,7 @@ func (a *analysis) behindInRAS(i int, c *nccllog.RASComm) bool {
 	return true
 }
 
-func (a *analysis) setBehind(c *nccllog.RASComm, operation string, behind, ahead []int, twice bool) {
+func (a library) setBehind(c *nccllog.RASComm, operation string, behind, ahead []int, twice bool) {
 	sure := hangs.Unclear
 	if twice {
 		sure = hangs.Likely
@@ -180,7 +183,7 @@ func (a *analysis) setBehind(c *nccllog.RASComm, operation string, behind, ahead
 }
 
 // inRAS returns the counts of RAS that show missing ranks behind: those of a communicator as large as the job.
-func (a *analysis) inRAS(c *candidate) (all []notice.Notice) {
+func (a library) inRAS(c *candidate) (all []notice.Notice) {
 	if n := len(c.group.members); a.NCCL == nil || n == 0 || c.group.members[n-1] != n-1 {
 		return nil
 	}
@@ -210,7 +213,7 @@ func sameName(a, b nccllogs.CallCount) int {
 	return 0
 }
 
-func (a *analysis) rasCount(i int, c *nccllog.RASComm, n nccllogs.CallCount) notice.Notice {
+func (a library) rasCount(i int, c *nccllog.RASComm, n nccllogs.CallCount) notice.Notice {
 	counts := notice.New(hangs.RASCounts{
 		Communicator: c.ID, Operation: n.Name, Calls: n.Calls, Ranks: hangs.Ranks(n.Ranks),
 	})
@@ -219,7 +222,7 @@ func (a *analysis) rasCount(i int, c *nccllog.RASComm, n nccllogs.CallCount) not
 }
 
 // unchanged reports whether an earlier answer of RAS has the same counts.
-func (a *analysis) unchanged(i int, c *nccllog.RASComm) bool {
+func (a library) unchanged(i int, c *nccllog.RASComm) bool {
 	for j := range i {
 		for k := range a.NCCL.RAS[j].Comms {
 			before := &a.NCCL.RAS[j].Comms[k]
@@ -242,7 +245,7 @@ func keys(set map[int]bool) (all []int) {
 }
 
 // fromCalls is the verdict of NCCL's own log, if it has the calls of ranks (NCCL_DEBUG_SUBSYS=COLL).
-func (a *analysis) fromCalls() bool {
+func (a library) fromCalls() bool {
 	if a.NCCL == nil {
 		return false
 	}
@@ -273,7 +276,7 @@ func (a *analysis) fromCalls() bool {
 	return false
 }
 
-func (a *analysis) mismatchInCalls(c *nccllog.Communicator, m *nccllog.Mismatch, sure hangs.Confidence) {
+func (a library) mismatchInCalls(c *nccllog.Communicator, m *nccllog.Mismatch, sure hangs.Confidence) {
 	var sides hangs.Sides
 	var ranks []int
 	tie := len(m.Sides) > 1 && len(m.Sides[0].Ranks) == len(m.Sides[1].Ranks)
@@ -293,7 +296,7 @@ func (a *analysis) mismatchInCalls(c *nccllog.Communicator, m *nccllog.Mismatch,
 }
 
 // ncclMessages adds what NCCL's log has of errors and warnings: the cause where all ranks wait.
-func (a *analysis) ncclMessages() {
+func (a *job) ncclMessages() {
 	if a.NCCL == nil {
 		return
 	}
@@ -304,7 +307,7 @@ func (a *analysis) ncclMessages() {
 	}
 }
 
-func (a *analysis) ncclFindings(code notice.Code) {
+func (a library) ncclFindings(code notice.Code) {
 	for _, n := range a.NCCL.Findings() {
 		if n.Code() == code {
 			a.found.Evidence = append(a.found.Evidence, n)

@@ -12,19 +12,19 @@ import (
 )
 
 // note adds evidence with its place.
-func (a *analysis) note(at notice.Location, fact notice.Fact) {
+func (a *job) note(at notice.Location, fact notice.Fact) {
 	n := notice.New(fact)
 	n.At = at
 	a.found.Evidence = append(a.found.Evidence, n)
 }
 
 // doubt adds what contradicts the verdict, or limits it.
-func (a *analysis) doubt(fact notice.Fact) {
+func (a *job) doubt(fact notice.Fact) {
 	a.found.Contradictions = append(a.found.Contradictions, notice.New(fact))
 }
 
 // at is the place of a rank's collective: the entry of its dump.
-func (a *analysis) at(rank int, seq int64) notice.Location {
+func (a *job) at(rank int, seq int64) notice.Location {
 	for _, g := range a.groups {
 		t := g.tracks[rank]
 		if t == nil || t.dump == nil || a.root == nil || g != a.root.group {
@@ -46,7 +46,7 @@ func entryName(e *evidence.Entry) string { return fmt.Sprintf("record %d", e.Rec
 func placeOf(e event) notice.Location { return notice.Location{File: e.file, Line: e.Line} }
 
 // observe adds what the dumps and logs show of a candidate.
-func (a *analysis) observe(c *candidate) {
+func (a *job) observe(c *candidate) {
 	if len(c.sides) > 1 && c.kind != undecided {
 		for _, s := range c.sides {
 			a.note(a.at(s.ranks[0], c.seq), hangs.Called{
@@ -88,7 +88,7 @@ func (a *analysis) observe(c *candidate) {
 }
 
 // lastCalls adds how far the missing ranks got.
-func (a *analysis) lastCalls(c *candidate) {
+func (a *job) lastCalls(c *candidate) {
 	for _, rank := range c.culprits {
 		t := c.group.tracks[rank]
 		if t == nil || c.late != nil {
@@ -108,7 +108,7 @@ func (a *analysis) lastCalls(c *candidate) {
 }
 
 // noteLast adds the last call of a rank, or adds the rank to those that ended at the same one.
-func (a *analysis) noteLast(last hangs.LastCall, at notice.Location) {
+func (a *job) noteLast(last hangs.LastCall, at notice.Location) {
 	for i, n := range a.found.Evidence {
 		same, is := n.Fact.(hangs.LastCall)
 		if is && same.Call.Sequence == last.Call.Sequence && same.Call.Operation == last.Call.Operation {
@@ -121,7 +121,7 @@ func (a *analysis) noteLast(last hangs.LastCall, at notice.Location) {
 }
 
 // linesOf adds the lines of logs that belong to a candidate, those of one kind together.
-func (a *analysis) linesOf(c *candidate) {
+func (a *job) linesOf(c *candidate) {
 	var timeouts, transfers, peers []event
 	everyone := c.group.everyone()
 	for _, e := range a.of(watchdog.Timeout, watchdog.Transfer, watchdog.Closed, watchdog.Status, watchdog.WrongSize) {
@@ -166,7 +166,7 @@ func ranksOf(events []event) (all hangs.Ranks) {
 }
 
 // calledFrom is the innermost function of the program that made a call: not of PyTorch.
-func (a *analysis) calledFrom(c *candidate, rank int) string {
+func (a *job) calledFrom(c *candidate, rank int) string {
 	e := c.entry(rank)
 	if e == nil || e.Stack == nil {
 		return ""
@@ -192,7 +192,7 @@ func ownFrame(frames []evidence.Frame) *evidence.Frame {
 }
 
 // stacks adds where ranks were, by py-spy or faulthandler, or from where they called last, by their dumps.
-func (a *analysis) stacks(ranks []int) {
+func (a *job) stacks(ranks []int) {
 	const most = 8 // ranks whose stacks are shown
 	for _, rank := range ranks[:min(most, len(ranks))] {
 		spied := false
@@ -219,7 +219,7 @@ func (a *analysis) stacks(ranks []int) {
 }
 
 // lastStack adds the stack of the last call of a rank.
-func (a *analysis) lastStack(rank int) {
+func (a *job) lastStack(rank int) {
 	for _, d := range a.Dumps {
 		if d.Rank != rank {
 			continue

@@ -51,7 +51,8 @@ func faulty(r *rand.Rand) (*hangtest.Job, fault) {
 	case 3: // it never enters its small group; all others wait for it, some only after another
 		for rank := range world {
 			if rank != culprit {
-				j.All(in(fmt.Sprint("tp", rank/2)), 1, rank).All(in(fmt.Sprint("dp", rank%2)), 1, rank).All(reduce(), 1, rank)
+				j.All(in(fmt.Sprint("tp", rank/2)), 1, rank).All(in(fmt.Sprint("dp", rank%2)), 1, rank)
+				j.All(reduce(), 1, rank)
 			}
 		}
 		return j, fault{"rank-missing", []int{culprit}}

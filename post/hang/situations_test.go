@@ -175,8 +175,8 @@ var plain = []situation{
 				if rank == 2 {
 					name = "Broadcast"
 				}
-				f.File(fmt.Sprintf("nccl.%d", rank), fmt.Sprintf("a:%[1]d:%[1]d [%[2]d] NCCL INFO ncclCommInitRank comm "+
-					"0x9 "+
+				f.File(fmt.Sprintf("nccl.%d", rank), fmt.Sprintf("a:%[1]d:%[1]d [%[2]d] NCCL INFO ncclCommInitRank "+
+					"comm 0x9 "+
 					"rank %[2]d nranks 4 cudaDev %[2]d nvmlDev %[2]d busId %[2]d0 commId 0x5 - Init COMPLETE\n"+
 					"a:%[1]d:%[1]d [%[2]d] NCCL INFO %[3]s: opCount 0 sendbuff 0x1 recvbuff 0x2 count 8 datatype 7 op "+
 					"0 "+

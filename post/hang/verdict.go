@@ -50,21 +50,26 @@ type RankStack struct {
 	Frames []evidence.Frame
 }
 
-// analysis is a verdict in the making.
-type analysis struct {
+// job is what is known of a job, and what is found.
+type job struct {
 	Evidence
 	lines
-	root         *candidate
+	root  *candidate // that the others are consequences of; nil for none
+	found Finding
+}
+
+// analysis is the rules that find a verdict.
+type analysis struct {
+	job
 	consequences []*candidate
 	independent  []*candidate
 	cycle        bool
 	dead         []death
-	found        Finding
 }
 
 // Analyze finds the cause.
 func Analyze(of Evidence) *Finding {
-	a := &analysis{Evidence: of, lines: lines{logs: of.Logs}}
+	a := &analysis{job: job{Evidence: of, lines: lines{logs: of.Logs}}}
 	a.groups = a.attach(groupsOf(of.Dumps))
 	var all []*candidate
 	for _, g := range a.groups {
@@ -89,6 +94,7 @@ func Analyze(of Evidence) *Finding {
 
 // decide tries the causes, the most specific first.
 func (a *analysis) decide() {
+	nccl := library{&a.job}
 	switch c := a.root; {
 	case a.cycle && len(a.independent) > 0:
 		a.deadlock()
@@ -98,10 +104,10 @@ func (a *analysis) decide() {
 		a.died()
 	case c != nil && c.kind == rankMissing:
 		a.missing(c)
-	case a.barrierMissed(), a.sizeRefused(), a.diedSilently(), a.fromRAS(hangs.Unreachable):
+	case a.barrierMissed(), a.sizeRefused(), a.diedSilently(), nccl.fromRAS(hangs.Unreachable):
 	case c != nil && c.kind == allEntered:
 		a.allEntered(c)
-	case a.fromRAS(""), a.fromCalls(), a.fromOwn():
+	case nccl.fromRAS(""), nccl.fromCalls(), nccl.fromOwn():
 	case a.clean():
 	default:
 		a.insufficient(c)
@@ -109,7 +115,7 @@ func (a *analysis) decide() {
 }
 
 // set keeps the verdict and its fact.
-func (a *analysis) set(fact notice.Fact, v Verdict) {
+func (a *job) set(fact notice.Fact, v Verdict) {
 	v.Code = hangs.VerdictCode(fact)
 	a.found.Cause, a.found.Verdict = fact, v
 }
@@ -166,7 +172,7 @@ func (c *candidate) complete() bool {
 // missing is the verdict that ranks never entered.
 func (a *analysis) missing(c *candidate) {
 	sure := hangs.Likely
-	entered, counts := len(c.entered()), a.inRAS(c)
+	entered, counts := len(c.entered()), library{&a.job}.inRAS(c)
 	switch {
 	case len(c.waiting) == 0 && c.late == nil, len(c.culprits) > entered, !named(c):
 		sure = hangs.Unclear
@@ -339,7 +345,7 @@ func (a *analysis) clean() bool {
 }
 
 // host is the host of a single rank, by NCCL's log.
-func (a *analysis) host(ranks []int) string {
+func (a *job) host(ranks []int) string {
 	if len(ranks) != 1 || a.NCCL == nil {
 		return ""
 	}
