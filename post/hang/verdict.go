@@ -280,7 +280,7 @@ func (a *analysis) allEntered(c *candidate) {
 	ranks := slices.Sorted(slices.Values(c.entered()))
 	a.set(hangs.AllWaiting{
 		Ranks: ranks, Call: c.call(), Last: lastCommon(c), Confidence: sure,
-	}, verdictOf(c, ranks, sure))
+	}, verdictOf(c, nil, sure)) // no rank differs from the others
 	a.observe(c)
 	a.doubtStates(c)
 	a.ncclMessages()
