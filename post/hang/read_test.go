@@ -158,3 +158,23 @@ func TestStacks(t *testing.T) {
 		}
 	}
 }
+
+// The evidence of two GPU processes of which rank 1 sleeps: dumps, watchdog lines, NCCL's log and RAS agree.
+func TestExampleOfGPUs(t *testing.T) {
+	of, notes, err := hang.Read(context.Background(), []string{"../../examples/gpu-h200/hang"})
+	if err != nil || len(notes) > 0 {
+		t.Fatal(err, notes)
+	}
+	found := hang.Analyze(*of)
+	v := found.Verdict
+	if v.Code != "rank-missing" || !slices.Equal(v.Ranks, []int{1}) || v.Sequence != 7 || v.Collective != "all_reduce" ||
+		v.Confidence != hangs.Certain {
+		t.Errorf("%+v", v)
+	}
+	for _, want := range []notice.Code{"collective-entered", "last-collective", "group-progress", "collective-timed-out",
+		"ras-operation-count"} {
+		if !slices.Contains(codes(found.Evidence), want) {
+			t.Errorf("no %s in %v", want, found.Evidence)
+		}
+	}
+}
