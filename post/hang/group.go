@@ -173,6 +173,7 @@ func groupsOf(dumps []*evidence.Dump) []*group {
 		local := make([]*track, len(d.Groups))
 		for i := range d.Groups {
 			local[i] = b.group(&d.Groups[i]).track(d)
+			local[i].addStatus(&d.Groups[i])
 		}
 		counts := make([]int, len(d.Groups))
 		for i := range d.Entries {
@@ -227,6 +228,18 @@ func (g *group) track(d *evidence.Dump) *track {
 		g.tracks[d.Rank] = t
 	}
 	return t
+}
+
+// addStatus adds how far the group got by its status, which with Gloo counts failures as completed.
+func (t *track) addStatus(g *evidence.Group) {
+	if (t.dump.Events || len(t.dump.Entries) == 0) && g.Enqueued >= 0 && !hasP2P(t.dump) {
+		t.enqueued, t.completed = g.Enqueued, g.Finished
+	}
+}
+
+// hasP2P reports whether a dump has point-to-point operations, which the status counts, too.
+func hasP2P(d *evidence.Dump) bool {
+	return slices.ContainsFunc(d.Entries, func(e evidence.Entry) bool { return e.P2P })
 }
 
 func (t *track) add(e *evidence.Entry, at int32) {

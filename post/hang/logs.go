@@ -43,7 +43,7 @@ func (l *lines) failed(rank int) bool { return l.failedRank[rank] }
 func (l *lines) attach(groups []*group) []*group {
 	l.groups = groups
 	for _, e := range l.of(watchdog.Timeout, watchdog.Status) {
-		if e.Rank < 0 {
+		if e.Rank < 0 || l.ofP2P(e) {
 			continue
 		}
 		g := l.group(e)
@@ -75,6 +75,13 @@ func (l *lines) attach(groups []*group) []*group {
 		}
 	}
 	return l.groups
+}
+
+// ofP2P reports whether a line is about point-to-point operations, whose numbers differ between ranks.
+func (l *lines) ofP2P(e event) bool {
+	return slices.ContainsFunc(l.of(watchdog.Timeout), func(t event) bool {
+		return t.Rank == e.Rank && t.Seq == e.Seq && (t.Op == "SEND" || t.Op == "RECV" || t.Op == "COALESCED")
+	})
 }
 
 // group finds the group of a line of the watchdog: by its name or description, or by what the rank waits in.

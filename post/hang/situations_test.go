@@ -407,6 +407,29 @@ var misleading = []situation{
 			}
 			f.Dumps(dumps)
 		}},
+	{name: "dumps of active collectives only", code: "rank-missing", ranks: []int{1}, seq: 6,
+		make: func(f *hangtest.Folder) {
+			dumps := job(4).All(reduce(), 5).Except(reduce(), 1).Run()
+			for _, d := range dumps {
+				d.Enqueued, d.Completed = 6, 5
+				if d.Keep(1); d.Rank == 1 {
+					d.Entries, d.Enqueued = nil, 5
+				}
+			}
+			f.Dumps(dumps)
+		}},
+	{name: "a dump without entries and without status", code: "insufficient-evidence",
+		make: func(f *hangtest.Folder) {
+			dumps := job(4).All(reduce(), 5).Except(reduce(), 1).Run()
+			dumps[2].Entries, dumps[1].Entries = nil, nil
+			f.Dumps(dumps)
+		}},
+	{name: "watchdogs of point-to-point operations", code: "insufficient-evidence",
+		make: func(f *hangtest.Folder) {
+			for rank, seq := range []int{6, 40} {
+				f.Log(rank, strings.ReplaceAll(strings.Join(watchdog(rank, seq, seq), "\n"), "ALLREDUCE", "SEND"))
+			}
+		}},
 	{name: "two groups with one number in the watchdogs' lines", code: "all-waiting",
 		sure: hangs.Unclear,
 		make: func(f *hangtest.Folder) {

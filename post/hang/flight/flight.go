@@ -223,11 +223,17 @@ func (b *builder) addIdle(used map[string]bool) {
 			continue
 		}
 		c := b.config[name]
+		s := groupStatus{-1, -1}
+		if status, is := b.status["0"]; is && (name == "" || name == "0") { // the default group is number 0
+			s = status
+		}
 		b.Groups = append(b.Groups, evidence.Group{
-			Name: strings.Clone(name), Desc: strings.Clone(c.Desc), Members: b.local.Members(c.Ranks), Enqueued: -1,
-			Finished: -1,
+			Name: strings.Clone(name), Desc: strings.Clone(c.Desc), Members: b.local.Members(c.Ranks),
+			Enqueued: s.enqueued, Finished: s.finished,
 		})
 	}
+	// Without entries, only the status shows whether the rank called nothing, or the recorder lost it.
+	b.Lost = b.Lost || len(b.Entries) == 0 && len(b.status) == 0
 }
 
 // elements is the number of elements of a shape; overflow is no shape that matters.

@@ -28,6 +28,8 @@ type Dump struct {
 	Gloo    bool
 	Groups  map[string][]int // "0" is the default group
 	Entries []Entry
+
+	Enqueued, Completed int64 // of the default group's status; 0: none is written
 }
 
 // tree is the dump as lists and dictionaries, in the layout of version 2.10.
@@ -48,7 +50,14 @@ func (d *Dump) tree(isJSON bool) dict {
 		ranks := strings.ReplaceAll(fmt.Sprint(d.Groups[name]), " ", ", ")
 		config = append(config, pair{key, dict{{"name", key}, {"desc", desc}, {"ranks", ranks}}})
 	}
-	return dict{{"version", "2.10"}, {"entries", entries}, {"pg_config", config}}
+	all := dict{{"version", "2.10"}, {"entries", entries}, {"pg_config", config}}
+	if d.Enqueued > 0 {
+		all = append(all, pair{"pg_status", dict{{"0", dict{
+			{"last_enqueued_collective", d.Enqueued}, {"last_started_collective", int64(-1)},
+			{"last_completed_collective", d.Completed},
+		}}}})
+	}
+	return all
 }
 
 func (d *Dump) entry(e *Entry, isJSON bool) dict {
