@@ -167,12 +167,12 @@ func TestExampleOfGPUs(t *testing.T) {
 	}
 	found := hang.Analyze(*of)
 	v := found.Verdict
-	if v.Code != "rank-missing" || !slices.Equal(v.Ranks, []int{1}) || v.Sequence != 7 || v.Collective != "all_reduce" ||
-		v.Confidence != hangs.Certain {
+	if v.Code != "rank-missing" || !slices.Equal(v.Ranks, []int{1}) || v.Sequence != 7 ||
+		v.Collective != "all_reduce" || v.Confidence != hangs.Certain {
 		t.Errorf("%+v", v)
 	}
-	for _, want := range []notice.Code{"collective-entered", "last-collective", "group-progress", "collective-timed-out",
-		"ras-operation-count"} {
+	for _, want := range []notice.Code{"collective-entered", "last-collective", "group-progress",
+		"collective-timed-out", "ras-operation-count"} {
 		if !slices.Contains(codes(found.Evidence), want) {
 			t.Errorf("no %s in %v", want, found.Evidence)
 		}
