@@ -25,7 +25,8 @@ func newRoot(to streams) *cobra.Command {
 		Use:   "post",
 		Short: "Analyze results of rank, logs and traces.",
 		Long: `Without a command, post detects the kind of each file: results of rank (show),
-output of other benchmarks (import, show), NCCL logs (log), traces (timeline).
+output of other benchmarks (import, show), NCCL logs (log), evidence of a hung
+job (hang), traces (timeline).
 
 Commands for results read ./results, or the files and folders named, with their
 subfolders. They also read runs that are incomplete. Results go to stdout,
@@ -64,7 +65,7 @@ everything else to stderr.`,
 		&cobra.Group{ID: "other", Title: "Other commands"})
 	cobra.EnableCommandSorting = false // the first command is the usual one
 	root.AddCommand(newReport(to), newShow(to), newCompare(to), newPlot(to), newMerge(to), newImport(to),
-		newExport(to), newCampaign(to), newTimeline(to), newLog(to), newExplain(to), newAnonymize(to))
+		newExport(to), newCampaign(to), newTimeline(to), newLog(to), newHang(to), newExplain(to), newAnonymize(to))
 	root.SetHelpCommand(newHelp())
 	root.SetHelpCommandGroupID("other")
 	root.SetCompletionCommandGroupID("other")

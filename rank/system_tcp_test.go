@@ -117,7 +117,8 @@ func TestMeetingDisturbed(t *testing.T) {
 		code   int
 		words  []string // of the other rank
 	}{
-		{1, syscall.SIGKILL, exit.Environment, []string{"2 of 3 ranks (1, 2) are not connected to rank 0", "joined and exited: rank 1 on"}},
+		{1, syscall.SIGKILL, exit.Environment, []string{"2 of 3 ranks (1, 2) are not connected to rank 0",
+			"joined and exited: rank 1 on"}},
 		{1, syscall.SIGSTOP, exit.Environment, []string{"1 of 3 ranks (2) are not connected to rank 0"}},
 		{0, syscall.SIGKILL, exit.Environment, []string{"cannot meet rank 0", "connection refused"}},
 		{0, syscall.SIGSTOP, exit.Environment, []string{"rank 0 did not report that all ranks have met"}},

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Finds the smallest run that hangs or fails, with all logs on, and packs an archive for a bug report: preflight, logs of
-# NCCL, MPI and libfabric, stacks of hanging ranks, results, versions.
+# NCCL, MPI and libfabric, stacks of hanging ranks, the verdict of post hang, results, versions.
 #   slurm/debug.sh [-np N] [--out DIR] [--deadline S] [rank flags]
 #   salloc -N2 --ntasks-per-node=8 --gpus-per-node=8 slurm/debug.sh --backend nccl
 # The runs: (1) 8 B between 2 ranks, (2) 8 B between all, (3) 1 MiB, (4) 1 GiB, (5) your flags. It stops at the first that
@@ -127,6 +127,9 @@ environment >"$out/environment.txt"
 versions >"$out/versions.txt" 2>&1
 code=0
 run_all || code=$?
+if [ "$code" != 0 ] && "$top/bin/post" hang "$dir" >"$out/hang.txt" 2>&1; then
+  sed '/^$/,$d' "$out/hang.txt" | tee -a "$out/summary.txt"
+fi
 
 tar -C "$(dirname "$out")" -czf "$out.tar.gz" "$(basename "$out")"
 if [ "$code" = 0 ]; then

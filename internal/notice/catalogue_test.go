@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"busbar/internal/notice"
+	_ "busbar/internal/notice/hangs"
 	"busbar/internal/notice/nccllogs"
 	"busbar/internal/notice/preflights"
 	"busbar/internal/notice/profiles"

@@ -10,6 +10,7 @@ import (
 	"busbar/internal/result"
 	"busbar/internal/units"
 	"busbar/post/foreign"
+	"busbar/post/hang"
 	"busbar/post/input"
 	"busbar/post/nccllog"
 	"busbar/post/trace"
@@ -19,6 +20,7 @@ import (
 type Beside struct {
 	Folder                   string
 	Logs, Traces, Benchmarks int
+	Dumps                    int // of the Flight Recorder
 }
 
 // String names the files and the commands that read them.
@@ -30,6 +32,7 @@ func (b Beside) String() string {
 		}
 	}
 	add(b.Logs, "NCCL log", "post log "+b.Folder)
+	add(b.Dumps, "Flight Recorder dump", "post hang "+b.Folder)
 	add(b.Traces, "trace", "post timeline "+b.Folder)
 	add(b.Benchmarks, "benchmark log", "post import FILE")
 	return fmt.Sprintf("%s also has %s", b.Folder, strings.Join(words, ", "))
@@ -44,6 +47,10 @@ func (k *Kinds) beside(ctx context.Context, folder string) error {
 	b := Beside{Folder: folder}
 	for _, path := range files {
 		if isRun(path) {
+			continue
+		}
+		if hang.Is(ctx, path) == hang.Dump {
+			b.Dumps++
 			continue
 		}
 		if is, _ := trace.Is(path); is {

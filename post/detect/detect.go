@@ -11,6 +11,7 @@ import (
 	"slices"
 
 	"busbar/internal/result"
+	"busbar/post/hang"
 	"busbar/post/importer"
 	"busbar/post/input"
 	"busbar/post/nccllog"
@@ -22,6 +23,7 @@ type Kinds struct {
 	Importer              importer.Importer // into a temporary folder
 	Note                  func(path string, made *importer.Imported)
 	Results, Logs, Traces []string
+	Hangs                 []string          // evidence of a hung job; those that are logs of NCCL are in Logs, too
 	Imported              map[string]string // result files in the importer's folder, and their sources
 	Unknown               int               // files in folders
 	Beside                []Beside
@@ -59,7 +61,8 @@ func (k *Kinds) Add(ctx context.Context, path string) error {
 	}
 	if unknown == len(files) {
 		return fmt.Errorf("cannot detect the kind of %s: post reads results of rank, output of other benchmarks "+
-			"(post import --help), NCCL logs, and traces of torch.profiler and Nsight Systems", path)
+			"(post import --help), NCCL logs, evidence of hung jobs, and traces of torch.profiler and Nsight "+
+			"Systems", path)
 	}
 	k.Unknown += unknown
 	return nil
@@ -74,6 +77,11 @@ func (k *Kinds) file(ctx context.Context, path string) (known bool, err error) {
 		k.Results = append(k.Results, path)
 		return true, nil
 	}
+	form := hang.Is(ctx, path)
+	if form == hang.Dump {
+		k.Hangs = append(k.Hangs, path)
+		return true, nil
+	}
 	if is, err := trace.Is(path); is || err != nil {
 		k.Traces = append(k.Traces, path)
 		return is, err
@@ -85,6 +93,10 @@ func (k *Kinds) file(ctx context.Context, path string) (known bool, err error) {
 	defer f.Close()
 	if nccllog.NewReader().Add(path, input.NewReader(ctx, f)) == nil {
 		k.Logs, known = append(k.Logs, path), true
+	}
+	if form == hang.Text {
+		k.Hangs = append(k.Hangs, path)
+		return true, nil
 	}
 	made, err := k.Importer.File(ctx, path)
 	if full := (*importer.UnwritableError)(nil); errors.As(err, &full) {

@@ -103,6 +103,24 @@ func TestRASText(t *testing.T) {
 	}
 }
 
+// NCCL 2.28.9 omits a comma between missing ranks.
+func TestRASJSONWithoutComma(t *testing.T) {
+	const rank = `{"rank": 2, "host": "a}{", "status": {"considered_dead": true}}`
+	text := `{"nccl_version": "2.28.9", "communicators": [{"hash": "0x1", "size": 4, "missing_ranks_count": 2,
+		"ranks": [], "missing_ranks": [` + rank + "\n" + strings.Replace(rank, "2", "3", 1) + `]}]}`
+	for _, text := range []string{text, text + "\n" + text} {
+		l := read(t, text)
+		for _, a := range l.RAS {
+			if len(a.Comms) != 1 || !slices.Equal(a.Comms[0].States[0].Ranks, []int{2, 3}) || l.Files[0].Cut != "" {
+				t.Errorf("%+v %+v", a, l.Files)
+			}
+		}
+		if len(l.RAS) != strings.Count(text, "2.28.9") {
+			t.Errorf("%d answers", len(l.RAS))
+		}
+	}
+}
+
 func TestRASJSON(t *testing.T) {
 	l := read(t, rasJSONFixture+rasJSONFixture+`{"nccl_version": "2.`)
 	if l.Files[0].Form != RASJSON || len(l.RAS) != 2 || l.Files[0].Cut == "" {

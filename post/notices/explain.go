@@ -6,6 +6,7 @@ import (
 
 	"busbar/internal/document"
 	"busbar/internal/notice"
+	_ "busbar/internal/notice/hangs"
 	_ "busbar/internal/notice/nccllogs"   // post explain documents the notices of all areas
 	_ "busbar/internal/notice/preflights" // also those that rank alone reports
 	_ "busbar/internal/notice/profiles"

@@ -32,7 +32,7 @@ func (r form) document() *document.Document {
 		d.Add(document.Paragraph(text))
 	}
 	d.Add(callouts(r.Banners)...)
-	for _, s := range append([]*document.Section{r.inShort(), r.timelineSection()}, r.results()...) {
+	for _, s := range append([]*document.Section{r.inShort(), r.timelineSection(), r.hangSection()}, r.results()...) {
 		if len(s.Blocks) > 0 {
 			d.Add(s)
 		}
@@ -148,6 +148,11 @@ func (r *Report) Summary() *document.Document {
 	}
 	d.Add(items)
 	return d
+}
+
+// hangSection is the verdict on a hung job whose evidence is in the folders of the report.
+func (r form) hangSection() *document.Section {
+	return &document.Section{ID: "hang", Title: "Hang", Blocks: r.hang}
 }
 
 // results are all that is about what rank measured.

@@ -35,6 +35,7 @@ type Report struct {
 	environment, method facts
 	steps               []*steps.Run
 	timeline            *timelines // where one was read
+	hang                []document.Block
 }
 
 // totals are how many there are of what the report lists, also where it does not list all.

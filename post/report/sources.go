@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"busbar/internal/document"
 	"busbar/internal/notice"
 	"busbar/internal/result"
 	"busbar/post/analysis"
@@ -17,6 +18,7 @@ type Sources struct {
 	Data      *result.Dataset
 	Notes     []notice.Notice // on files that were not read
 	Timeline  *timeline.Timeline
+	Hang      []document.Block // the finding about a hung job; nil for none
 	Peaks     analysis.Peaks
 	Shows     func(notice.Code) bool // whether notices with this code are reported
 	Rehearsed bool                   // compare the timeline with simulated results
@@ -66,5 +68,6 @@ func Of(ctx context.Context, from Sources, o Options) (*Report, error) {
 		from.Timeline.Join(f.Curves, from.Rehearsed)
 		made.addTimeline(from.Timeline, o)
 	}
+	made.hang = from.Hang
 	return made, nil
 }

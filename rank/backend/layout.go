@@ -32,8 +32,8 @@ func (l Layout) Slots(c coll.Case) (send, recv int64, slots int) {
 	}
 	root := max(0, c.Root)
 	most, larger := int64(1), int64(1) // of both buffers, of one
-	if c.Collective == coll.AllToAllV { // the size of the busiest rank
-		most, larger = max(1, 2*c.SizeBytes), max(1, c.SizeBytes)
+	if c.Collective == coll.AllToAllV {
+		most, larger = max(1, 2*c.SizeBytes), max(1, c.SizeBytes) // of the busiest rank
 	}
 	for _, rank := range []int{root, (root + 1) % c.World} {
 		s, r := l.slot(c, rank)

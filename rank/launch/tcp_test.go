@@ -119,7 +119,8 @@ func join(t *testing.T, m *Meeting) net.Conn {
 		if err != nil {
 			continue
 		}
-		if err := greetRank0(conn, meetingKey(m, nil), tcpHello{Rank: m.Rank, Size: m.Size, Build: "build"}); err != nil {
+		hello := tcpHello{Rank: m.Rank, Size: m.Size, Build: "build"}
+		if err := greetRank0(conn, meetingKey(m, nil), hello); err != nil {
 			t.Fatal(err)
 		}
 		return conn

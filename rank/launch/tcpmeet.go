@@ -359,8 +359,8 @@ func listenForRanks(ctx context.Context, m *Meeting) (net.Listener, error) {
 	}
 	socket, err := (&net.ListenConfig{KeepAlive: -1}).Listen(ctx, "tcp", net.JoinHostPort(host, strconv.Itoa(m.Port)))
 	if errors.Is(err, syscall.EADDRINUSE) {
-		return nil, exit.Environmentf("port %d on %s is in use, perhaps by another run: set %s to another port on all ranks",
-			m.Port, m.Host, m.PortFrom)
+		return nil, exit.Environmentf("port %d on %s is in use, perhaps by another run: set %s to another port on "+
+			"all ranks", m.Port, m.Host, m.PortFrom)
 	}
 	if err != nil {
 		return nil, exit.Environmentf("rank 0 cannot listen on %v: %w", m, err)

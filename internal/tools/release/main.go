@@ -2,7 +2,7 @@
 // arguments, files and SOURCE_DATE_EPOCH give the same bytes.
 //
 //	release wheel VERSION TAGS POST LICENSES OUT   a wheel that installs the program POST as busbar
-//	release sbom VERSION OUT FILE...               the modules of Go programs, the packages of Debian in VERSIONS files
+//	release sbom VERSION OUT FILE...               the modules of Go programs, Debian's packages in VERSIONS files
 //
 // TAGS are a wheel's platforms, joined by dots. LICENSES is a folder. A FILE is NAME=PATH; the path of a list of Debian
 // packages ends in VERSIONS, and its NAME ends in Debian's architecture after a colon.
@@ -35,5 +35,5 @@ func run(args []string) error {
 	case len(args) > 3 && args[0] == "sbom":
 		return writeSBOM(args[2], args[1], date, args[3:])
 	}
-	return errors.New("usage: release wheel VERSION TAGS POST LICENSES OUT | release sbom VERSION OUT FILE...")
+	return errors.New("usage: release wheel VERSION TAGS POST LICENSES OUT, or release sbom VERSION OUT FILE")
 }

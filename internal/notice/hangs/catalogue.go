@@ -1,0 +1,6 @@
+// Package hangs has the notices on hung and dead jobs: verdicts, their evidence, and what contradicts it.
+package hangs
+
+import "busbar/internal/notice"
+
+func init() { notice.Register(verdicts, observed, doubts) }

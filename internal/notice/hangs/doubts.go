@@ -1,0 +1,218 @@
+package hangs
+
+import (
+	"busbar/internal/notice"
+	"busbar/internal/units"
+)
+
+// NoDump is that ranks left nothing.
+type NoDump struct {
+	Ranks Ranks `json:"ranks"`
+}
+
+// RingLost is that the ring of ranks does not reach back far enough.
+type RingLost struct {
+	Ranks Ranks `json:"ranks"`
+}
+
+// StaleDump is a dump that was taken before the others: they completed what it lacks.
+type StaleDump struct {
+	Ranks Ranks `json:"ranks"`
+}
+
+// RetiredUnknown is that Gloo retires failed operations, too.
+type RetiredUnknown struct {
+	Ranks Ranks `json:"ranks"`
+}
+
+// MostMissing is that most ranks did not enter.
+type MostMissing struct {
+	Entered Ranks `json:"entered"`
+}
+
+// EnteredLate is that a rank entered long after the others.
+type EnteredLate struct {
+	Rank int           `json:"rank"`
+	By   units.Seconds `json:"by_s"`
+}
+
+// OneSnapshot is that a difference of counts may be that of a running job.
+type OneSnapshot struct{}
+
+// CountsUnlisted is that RAS lists too few ranks to name the others.
+type CountsUnlisted struct {
+	Communicator string `json:"communicator"`
+}
+
+// Consequence is another group that waits.
+type Consequence struct {
+	Ranks Ranks `json:"ranks"`
+	Call  Call  `json:"call"`
+}
+
+// Independent is another group that waits for other ranks.
+type Independent struct {
+	Ranks Ranks `json:"ranks"`
+	Call  Call  `json:"call"`
+}
+
+// QueuedBehind is that the kernel started on some ranks only.
+type QueuedBehind struct {
+	Started   Ranks `json:"started"`
+	Scheduled Ranks `json:"scheduled"`
+}
+
+// CompletedBy is that some ranks completed what others wait in.
+type CompletedBy struct {
+	Ranks Ranks `json:"ranks"`
+}
+
+// MembersUnknown is that no dump has the members of the group.
+type MembersUnknown struct{}
+
+// EvenSplit is that no side is in the minority.
+type EvenSplit struct{}
+
+// MinorityOnly is that a minority is no proof.
+type MinorityOnly struct{}
+
+// TimedOutFirst is that the first rank to report is usually the fastest.
+type TimedOutFirst struct {
+	Ranks Ranks `json:"ranks"`
+}
+
+// DumpsOfRank is that a rank has several dumps of different processes.
+type DumpsOfRank struct {
+	Rank int    `json:"rank"`
+	Kept string `json:"kept"`
+}
+
+// DumpOfOtherRun is a dump of an earlier run, or of another job.
+type DumpOfOtherRun struct{}
+
+// DumpWithoutRank is a dump whose file name has no rank.
+type DumpWithoutRank struct{}
+
+func (NoDump) Code() notice.Code          { return "rank-without-evidence" }
+func (RingLost) Code() notice.Code        { return "ring-overwritten" }
+func (StaleDump) Code() notice.Code       { return "dump-too-early" }
+func (RetiredUnknown) Code() notice.Code  { return "retired-or-failed" }
+func (MostMissing) Code() notice.Code     { return "most-ranks-missing" }
+func (EnteredLate) Code() notice.Code     { return "entered-late" }
+func (OneSnapshot) Code() notice.Code     { return "one-snapshot" }
+func (CountsUnlisted) Code() notice.Code  { return "ras-counts-unlisted" }
+func (Consequence) Code() notice.Code     { return "hang-consequence" }
+func (Independent) Code() notice.Code     { return "hang-elsewhere" }
+func (QueuedBehind) Code() notice.Code    { return "kernel-not-started" }
+func (CompletedBy) Code() notice.Code     { return "completed-by-some" }
+func (MembersUnknown) Code() notice.Code  { return "group-members-unknown" }
+func (EvenSplit) Code() notice.Code       { return "even-split" }
+func (MinorityOnly) Code() notice.Code    { return "minority-only" }
+func (TimedOutFirst) Code() notice.Code   { return "other-timeouts" }
+func (DumpsOfRank) Code() notice.Code     { return "dumps-of-one-rank" }
+func (DumpOfOtherRun) Code() notice.Code  { return "dump-of-other-run" }
+func (DumpWithoutRank) Code() notice.Code { return "dump-without-rank" }
+
+var doubts = []notice.Entry{
+	{
+		Example: NoDump{Ranks{2}}, Severity: notice.Warning,
+		Text: "{Ranks} left neither a dump nor a line that shows how far it got",
+		Doc:  "An absent dump is no evidence: a rank that is blocked in teardown, or killed, writes none.",
+	},
+	{
+		Example: RingLost{Ranks{2}}, Severity: notice.Warning,
+		Text:   "the Flight Recorder of {Ranks} lost the calls in question: its ring was overwritten",
+		Advice: "set TORCH_FR_BUFFER_SIZE to a larger number",
+		Doc:    "The first record of the dump is not number 0. What precedes it is unknown, not missing.",
+	},
+	{
+		Example: StaleDump{Ranks{2}}, Severity: notice.Warning,
+		Text: "the dump of {Ranks} was taken too early: the others completed later collectives that require it",
+		Doc:  "Such a dump does not show that the rank is missing, and is not used.",
+	},
+	{
+		Example: RetiredUnknown{Ranks{0, 3}}, Severity: notice.Warning,
+		Text: "the last collective of {Ranks} may have failed: Gloo retires failed operations, too",
+		Doc:  "A dump that was taken after the failure shows the failed operation as ended.",
+	},
+	{
+		Example: MostMissing{Ranks{0}}, Severity: notice.Warning,
+		Text: "most ranks are missing: {Entered} may have made a call too many instead",
+		Doc:  "A collective under a condition that only few ranks meet looks the same.",
+	},
+	{
+		Example: EnteredLate{2, 14}, Severity: notice.Warning,
+		Text: "rank {Rank} entered {By} after the others, later than they wait",
+		Doc: `The difference to the previous collectives counts, so that clocks of hosts may differ. The call may be the
+			rank's next one, which has the number of the one that the others gave up.`,
+	},
+	{
+		Example: OneSnapshot{}, Severity: notice.Warning,
+		Text:   "counts of one snapshot differ in a running job, too",
+		Advice: "run ncclras twice, ten seconds apart: only counts that do not change prove a hang",
+		Doc:    "RAS collects the counts of ranks at slightly different times.",
+	},
+	{
+		Example: CountsUnlisted{"0x1234"}, Severity: notice.Warning,
+		Text:   "RAS lists too few ranks of communicator {Communicator} to name the others",
+		Advice: "run ncclras -v, or with -f json",
+		Doc:    "ncclras lists the ranks of small groups only.",
+	},
+	{
+		Example: Consequence{Ranks{0, 2}, exampleGroup}, Severity: notice.Info,
+		Text: "{Ranks} in {Call} wait as a consequence",
+		Doc:  "The rank that is missing there waits in the collective of the verdict.",
+	},
+	{
+		Example: Independent{Ranks{0, 2}, exampleGroup}, Severity: notice.Warning,
+		Text: "{Ranks} in {Call} wait, too",
+		Doc:  "Nothing shows which of the hangs came first.",
+	},
+	{
+		Example: QueuedBehind{Ranks{0}, Ranks{1}}, Severity: notice.Warning,
+		Text: "the kernel started on {Started} and not on {Scheduled}: it may wait behind another stream there",
+		Doc:  "All ranks called the collective, and its kernel did not start on all GPUs.",
+	},
+	{
+		Example: CompletedBy{Ranks{0}}, Severity: notice.Warning,
+		Text: "{Ranks} completed it",
+		Doc:  "Dumps of different times look like this, and so do collectives with a root.",
+	},
+	{
+		Example: MembersUnknown{}, Severity: notice.Warning,
+		Text: "the members of the group are unknown: ranks without evidence may belong to it",
+		Doc:  "Only dumps have the members of groups.",
+	},
+	{
+		Example: EvenSplit{}, Severity: notice.Warning,
+		Text: "no side is in the minority",
+		Doc:  "With as many ranks on each side, nothing shows which of them is wrong.",
+	},
+	{
+		Example: MinorityOnly{}, Severity: notice.Info,
+		Text: "the minority is not proven to be wrong: check both values",
+		Doc:  "Most ranks may have the wrong size.",
+	},
+	{
+		Example: TimedOutFirst{Ranks{0, 4}}, Severity: notice.Info,
+		Text: "{Ranks} timed out as a consequence",
+		Doc:  "Ranks that wait report timeouts; the cause usually reports none.",
+	},
+	{
+		Example: DumpsOfRank{3, "b/trace_3"}, Severity: notice.Warning,
+		Text:   "not used: another process also wrote a dump of rank {Rank}, {Kept}, which is newer",
+		Advice: "name the folder of one run; give each host a prefix of its own only if ranks are global",
+		Doc:    "A dump holds no rank: the number at the end of its name is the rank.",
+	},
+	{
+		Example: DumpOfOtherRun{}, Severity: notice.Warning,
+		Text:   "not used: the dump is of an earlier run, or of another job",
+		Advice: "name the folder of one run",
+		Doc:    "Its times do not overlap those of the newest run, or its world has other ranks.",
+	},
+	{
+		Example: DumpWithoutRank{}, Severity: notice.Warning,
+		Text: "not used: the name of the dump does not end in a rank",
+		Doc:  "A dump holds no rank: the number at the end of its name is the rank.",
+	},
+}

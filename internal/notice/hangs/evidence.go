@@ -1,0 +1,217 @@
+package hangs
+
+import "busbar/internal/notice"
+
+// Entered is that ranks entered a collective that did not finish.
+type Entered struct {
+	Ranks Ranks `json:"ranks"`
+	Call  Call  `json:"call"`
+}
+
+// LastCall is the last collective of ranks that went no further.
+type LastCall struct {
+	Ranks Ranks `json:"ranks"`
+	Call  Call  `json:"call"`
+}
+
+// NoCall is that ranks called nothing in the group.
+type NoCall struct {
+	Ranks Ranks `json:"ranks"`
+}
+
+// Called is what ranks called.
+type Called struct {
+	Ranks Ranks  `json:"ranks"`
+	Call  Call   `json:"call"`
+	From  string `json:"from,omitempty"` // function and line of the program
+}
+
+// TimedOut is that PyTorch or Gloo gave up on a collective.
+type TimedOut struct {
+	Ranks Ranks  `json:"ranks"`
+	Text  string `json:"text"` // of the first
+}
+
+// Progress is how far the watchdog of a rank saw a group.
+type Progress struct {
+	Rank     int    `json:"rank"`
+	Enqueued Number `json:"enqueued"`
+	Finished Number `json:"completed"`
+}
+
+// PeerClosed is that ranks lost the connection to a peer.
+type PeerClosed struct {
+	Ranks Ranks  `json:"ranks"`
+	Text  string `json:"text"`
+}
+
+// ProcessEnded is a line that reports the end of a process.
+type ProcessEnded struct {
+	Rank int    `json:"rank"`
+	How  Death  `json:"how"`
+	Text string `json:"text"`
+}
+
+// SilentEnd is a log that ends without an error while others failed.
+type SilentEnd struct {
+	Rank int    `json:"rank"`
+	Text string `json:"text"` // its last line
+}
+
+// SizeRefused is that Gloo received more bytes than it expected.
+type SizeRefused struct {
+	Rank     int   `json:"rank"`
+	Received int64 `json:"received"`
+	Expected int64 `json:"expected"`
+}
+
+// BarrierMissed is that ranks did not reach monitored_barrier.
+type BarrierMissed struct {
+	Ranks Ranks  `json:"ranks"`
+	Text  string `json:"text"`
+}
+
+// StackAt is where a rank was.
+type StackAt struct {
+	Rank     int    `json:"rank"`
+	Function string `json:"function"`
+	Place    string `json:"place"` // file:line
+}
+
+// RASCounts is how many calls of a collective NCCL's RAS counts.
+type RASCounts struct {
+	Communicator string `json:"communicator"`
+	Operation    string `json:"operation"`
+	Calls        int64  `json:"calls"`
+	Ranks        Ranks  `json:"ranks"`
+}
+
+// RASLost is that NCCL's RAS misses ranks.
+type RASLost struct {
+	Communicator string `json:"communicator"`
+	Ranks        Ranks  `json:"ranks"`
+}
+
+// WatchdogStuck is that the watchdog's own thread made no progress.
+type WatchdogStuck struct {
+	Ranks Ranks  `json:"ranks"`
+	Text  string `json:"text"`
+}
+
+// Skipped is that the calls of ranks match those that others make later, or earlier.
+type Skipped struct {
+	Ranks Ranks `json:"ranks"`
+	Call  Call  `json:"call"`
+	Calls int   `json:"calls"`
+	Extra Extra `json:"extra"`
+}
+
+// Extra is that ranks made a call more; else they skipped one.
+type Extra bool
+
+func (e Extra) String() string {
+	if e {
+		return "made an additional"
+	}
+	return "skipped"
+}
+
+func (Entered) Code() notice.Code       { return "collective-entered" }
+func (LastCall) Code() notice.Code      { return "last-collective" }
+func (NoCall) Code() notice.Code        { return "no-collective" }
+func (Called) Code() notice.Code        { return "collective-called" }
+func (TimedOut) Code() notice.Code      { return "collective-timed-out" }
+func (Progress) Code() notice.Code      { return "group-progress" }
+func (PeerClosed) Code() notice.Code    { return "peer-connection-closed" }
+func (ProcessEnded) Code() notice.Code  { return "process-ended" }
+func (SilentEnd) Code() notice.Code     { return "log-ends-silently" }
+func (SizeRefused) Code() notice.Code   { return "gloo-size-refused" }
+func (BarrierMissed) Code() notice.Code { return "monitored-barrier-missed" }
+func (StackAt) Code() notice.Code       { return "rank-stack" }
+func (RASCounts) Code() notice.Code     { return "ras-operation-count" }
+func (RASLost) Code() notice.Code       { return "ras-rank-lost" }
+func (WatchdogStuck) Code() notice.Code { return "watchdog-stuck" }
+func (Skipped) Code() notice.Code       { return "calls-shifted" }
+
+var observed = []notice.Entry{
+	{
+		Example: Entered{Ranks{0, 1, 3}, exampleCall},
+		Text:    "{Ranks} entered {Call} and did not complete it",
+		Doc:     "Entries of the Flight Recorder that are neither completed nor retired, or that failed.",
+	},
+	{
+		Example: LastCall{Ranks{2}, exampleCall},
+		Text:    "{Ranks} went no further than {Call}",
+		Doc:     "The last collective of the group in the rank's dump.",
+	},
+	{
+		Example: NoCall{Ranks{2}},
+		Text:    "{Ranks} called nothing in this group",
+		Doc:     "The dump has the group and no collective of it, and its ring lost nothing.",
+	},
+	{
+		Example: Called{Ranks{1}, exampleCall, "train_step (train.py:81)"},
+		Text:    "{Ranks} called {Call}[, from {From}]",
+		Doc:     "The entry of the Flight Recorder, or the watchdog's line.",
+	},
+	{
+		Example: TimedOut{Ranks{0}, "Watchdog caught collective operation timeout"},
+		Text:    "{Ranks}: {Text}",
+		Doc:     "PyTorch's watchdog or Gloo reported a timeout.",
+	},
+	{
+		Example: Progress{1, 6, 6},
+		Text:    "rank {Rank}: last enqueued {Enqueued}, last completed {Finished}",
+		Doc:     "What the watchdog of the rank printed about the group when it dumped.",
+	},
+	{
+		Example: PeerClosed{Ranks{0}, "Connection closed by peer"},
+		Text:    "{Ranks}: {Text}",
+		Doc:     "A peer ended, or closed the connection after a failure of its own.",
+	},
+	{
+		Example: ProcessEnded{3, Signal, "srun: error: node7: task 3: Killed"},
+		Text:    "rank {Rank}: {How}: {Text}",
+		Doc:     "A launcher, the kernel or Python reported the end of the process.",
+	},
+	{
+		Example: SilentEnd{3, "step 4"},
+		Text:    "the log of rank {Rank} ends without an error: {Text}",
+		Doc:     "Processes that the kernel kills leave an ordinary last line.",
+	},
+	{
+		Example: SizeRefused{1, 512, 256},
+		Text:    "rank {Rank} received {Received} bytes where {Expected} were expected",
+		Doc:     "Gloo aborts the receiver of a chunk that does not fit. The sizes are those of a chunk.",
+	},
+	{
+		Example: BarrierMissed{Ranks{4, 5}, "failed to pass monitoredBarrier"},
+		Text:    "{Ranks} did not reach monitored_barrier: {Text}",
+		Doc:     "Rank 0 lists the ranks that did not arrive in time.",
+	},
+	{
+		Example: StackAt{2, "load_batch", "train.py:81"},
+		Text:    "rank {Rank} was in {Place} ({Function}) when its stack was taken",
+		Doc:     "The main thread in the output of py-spy or faulthandler. One sample is no proof.",
+	},
+	{
+		Example: RASCounts{"0x1234", "AllReduce", 640, Ranks{0, 1}},
+		Text:    "{Ranks} launched {Operation} {Calls} times in communicator {Communicator}",
+		Doc:     "NCCL's RAS counts launches, not completions.",
+	},
+	{
+		Example: RASLost{"0x1234", Ranks{21}},
+		Text:    "NCCL's RAS has no data of {Ranks} in communicator {Communicator}",
+		Doc:     "The process did not answer, or was unreachable for 60 s.",
+	},
+	{
+		Example: WatchdogStuck{Ranks{0}, "watchdog got stuck for 480 seconds"},
+		Text:    "{Ranks}: {Text}",
+		Doc:     "A call of CUDA or NCCL, or Python's interpreter lock, blocks the watchdog's thread.",
+	},
+	{
+		Example: Skipped{Ranks{1}, exampleCall, 3, false},
+		Text:    "{Ranks} {Extra} {Call}: the next {Calls call} match those of the others one place further",
+		Doc:     "A sequence that is shifted by one call shows a skipped or additional call, not a wrong one.",
+	},
+}

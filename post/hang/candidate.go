@@ -1,0 +1,295 @@
+package hang
+
+import (
+	"slices"
+
+	"busbar/post/hang/evidence"
+)
+
+// kind is what a group shows.
+type kind uint8
+
+const (
+	undecided kind = iota // ranks without evidence, and all others agree
+	rankMissing
+	otherCollective
+	otherSize
+	otherTimeouts // ranks wait in collectives of different numbers
+	allEntered
+)
+
+// candidate is the earliest disagreement in a group, or the collective that all wait in.
+type candidate struct {
+	group *group
+	kind  kind
+	seq   int64
+	p2p   bool
+
+	culprits []int // missing ranks, or the minority; all ranks on a tie
+	waiting  []int // ranks that entered
+	absent   []int // members without evidence of this collective
+	finished []int // ranks that completed it
+	ended    []int // ranks whose dump shows it retired, or failed
+	stale    []int // ranks whose dumps are too old
+	sides    []side
+	tie      bool
+	late     *late  // the rank that entered long after the others
+	shift    *shift // the culprits' calls match those of the others one place further
+	last     int64  // number of the last collective that all completed
+}
+
+// side is what some ranks called.
+type side struct {
+	call  *evidence.Call // nil if unknown
+	seq   int64          // 0: of the candidate
+	ranks []int
+}
+
+// late is how long after the others a rank entered.
+type late struct {
+	rank    int
+	seconds float64
+}
+
+// judge finds the earliest disagreement of a group; nil if nothing waits in it.
+func (g *group) judge() *candidate {
+	c := &candidate{group: g}
+	if len(g.tracks) == 0 {
+		return nil
+	}
+	low := int64(-1)
+	for _, t := range g.tracks {
+		if n := t.through(); !t.blind() && (low < 0 || n < low) {
+			low = n
+		}
+	}
+	stale := map[int]bool{}
+	for seq := g.next(max(low, 0)); seq > 0; seq = g.next(seq) {
+		g.findStale(seq, stale)
+		if found := g.judgeAt(c, seq, stale); found {
+			c.last = seq - 1
+			for rank := range stale {
+				c.stale = append(c.stale, rank)
+			}
+			slices.Sort(c.stale)
+			return c
+		}
+	}
+	return nil
+}
+
+// blind reports whether a track shows no number at all.
+func (t *track) blind() bool {
+	return len(t.slots) == 0 && t.enqueued < 0 && t.timeout == nil && (t.dump == nil || t.dump.Lost)
+}
+
+// next is the smallest number above another that a rank called; 0 if there is none.
+func (g *group) next(after int64) (found int64) {
+	consider := func(seq int64) {
+		if seq > after && (found == 0 || seq < found) {
+			found = seq
+		}
+	}
+	for _, t := range g.tracks {
+		if i, _ := slices.BinarySearchFunc(t.slots, after+1, compareSlot); i < len(t.slots) {
+			consider(t.slots[i].seq)
+		}
+		if t.timeout != nil {
+			consider(t.timeout.Seq)
+		}
+		if t.enqueued > t.completed && t.completed >= 0 {
+			consider(t.completed + 1)
+		}
+	}
+	return found
+}
+
+// findStale drops ranks whose dump lacks a collective that others completed, though it requires all ranks.
+func (g *group) findStale(seq int64, stale map[int]bool) {
+	completed := false
+	var lacking []int
+	for rank, t := range g.tracks {
+		if stale[rank] {
+			continue
+		}
+		switch t.presence(seq) {
+		case done:
+			if call := t.call(seq); call != nil && requiresAll(call.Op) {
+				completed = true
+			}
+		case missing:
+			lacking = append(lacking, rank)
+		}
+	}
+	for _, rank := range lacking {
+		if completed {
+			stale[rank] = true
+		}
+	}
+}
+
+// requiresAll reports whether no rank can complete a collective before all entered it.
+func requiresAll(op string) bool {
+	switch evidence.Canonical(op) {
+	case "allreduce", "allgather", "reducescatter", "alltoall", "barrier":
+		return true
+	}
+	return false
+}
+
+// judgeAt compares the ranks at one number and reports whether that is where the group waits.
+func (g *group) judgeAt(c *candidate, seq int64, stale map[int]bool) bool {
+	*c = candidate{group: g, seq: seq}
+	for _, rank := range g.everyone() {
+		t := g.tracks[rank]
+		p := unknown
+		if t != nil && !stale[rank] {
+			p = t.presence(seq)
+		}
+		switch p {
+		case unknown:
+			c.absent = append(c.absent, rank)
+		case missing:
+			c.culprits = append(c.culprits, rank)
+		case waiting:
+			c.waiting = append(c.waiting, rank)
+		case ended:
+			c.ended = append(c.ended, rank)
+		case done:
+			c.finished = append(c.finished, rank)
+		}
+	}
+	c.sides = g.sides(seq, slices.Concat(c.waiting, c.ended, c.finished))
+	if len(c.culprits) > 0 {
+		c.kind = rankMissing
+		return len(c.waiting)+len(c.ended) > 0 || g.waitsLater(seq)
+	}
+	if len(c.waiting) == 0 && (len(c.ended) == 0 || g.agree(seq)) && (len(c.absent) == 0 || len(c.ended) == 0) {
+		return false
+	}
+	switch {
+	case !sameOps(c.sides):
+		c.kind = otherCollective
+	case g.sizesDiffer(c):
+		c.kind = otherSize
+	case len(c.waiting) == 0 && len(c.ended) == 0:
+		return false
+	case len(c.finished) > 0 && g.timedOutLater(c):
+		c.kind = otherTimeouts
+	case len(c.absent) > 0:
+		c.kind = undecided
+		return true
+	default:
+		c.kind = allEntered
+		c.late = g.lateAt(seq)
+		if c.late != nil {
+			c.kind, c.culprits = rankMissing, []int{c.late.rank}
+		}
+		return true
+	}
+	c.culprits, c.tie = minority(c.sides)
+	c.shift = g.shifted(c)
+	return true
+}
+
+// timedOutLater reports whether the watchdogs of ranks gave up on different numbers, without a dump of the calls
+// before: then ranks called something else at some point. The sides become those of the timeouts.
+func (g *group) timedOutLater(c *candidate) bool {
+	var sides []side
+	for _, rank := range slices.Sorted(slices.Values(slices.Concat(c.waiting, c.finished))) {
+		t := g.tracks[rank]
+		if t.dump != nil || t.timeout == nil {
+			continue
+		}
+		i := slices.IndexFunc(sides, func(s side) bool { return s.seq == t.timeout.Seq })
+		if i < 0 {
+			i, sides = len(sides), append(sides, side{call: t.call(t.timeout.Seq), seq: t.timeout.Seq})
+		}
+		sides[i].ranks = append(sides[i].ranks, rank)
+	}
+	if len(sides) < 2 {
+		return false
+	}
+	slices.SortStableFunc(sides, func(a, b side) int { return len(b.ranks) - len(a.ranks) })
+	c.sides = sides
+	return true
+}
+
+// waitsLater reports whether a rank waits in a later collective of the group.
+func (g *group) waitsLater(seq int64) bool {
+	for _, t := range g.tracks {
+		i, _ := slices.BinarySearchFunc(t.slots, seq+1, compareSlot)
+		for ; i < len(t.slots); i++ {
+			if t.progress(&t.slots[i]) == waiting {
+				return true
+			}
+		}
+		if t.timeout != nil && t.timeout.Seq > seq {
+			return true
+		}
+	}
+	return false
+}
+
+// agree reports whether all ranks that called a number called the same with fitting sizes.
+func (g *group) agree(seq int64) bool {
+	c := &candidate{group: g, seq: seq, sides: g.sides(seq, g.ranks())}
+	return sameOps(c.sides) && !g.sizesDiffer(c)
+}
+
+// sides are the different calls of ranks, that of the most ranks first; unknown calls belong to none.
+func (g *group) sides(seq int64, ranks []int) (all []side) {
+	slices.Sort(ranks)
+	for _, rank := range ranks {
+		t := g.tracks[rank]
+		if t == nil {
+			continue
+		}
+		call := t.call(seq)
+		if call == nil {
+			continue
+		}
+		i := slices.IndexFunc(all, func(s side) bool { return s.call == call || equalCalls(s.call, call) })
+		if i < 0 {
+			i, all = len(all), append(all, side{call: call})
+		}
+		all[i].ranks = append(all[i].ranks, rank)
+	}
+	slices.SortStableFunc(all, func(a, b side) int { return len(b.ranks) - len(a.ranks) })
+	return all
+}
+
+// equalCalls compares calls as far as both are known: lines of the watchdog have no types and only sums.
+func equalCalls(a, b *evidence.Call) bool {
+	if evidence.Canonical(a.Op) != evidence.Canonical(b.Op) {
+		return false
+	}
+	if (len(a.Types) > 0 && len(b.Types) > 0) && !slices.Equal(a.Types, b.Types) {
+		return false
+	}
+	if a.In == nil && a.Out == nil || b.In == nil && b.Out == nil {
+		return true
+	}
+	return a.Sent() == b.Sent() && a.Received() == b.Received()
+}
+
+func sameOps(sides []side) bool {
+	for i := 1; i < len(sides); i++ {
+		if evidence.Canonical(sides[i].call.Op) != evidence.Canonical(sides[0].call.Op) {
+			return false
+		}
+	}
+	return true
+}
+
+// minority is the ranks that are not on the largest side; all ranks if there are two largest.
+func minority(sides []side) (ranks []int, tie bool) {
+	tie = len(sides) > 1 && len(sides[0].ranks) == len(sides[1].ranks)
+	for i, s := range sides {
+		if i > 0 || tie {
+			ranks = append(ranks, s.ranks...)
+		}
+	}
+	slices.Sort(ranks)
+	return ranks, tie
+}

@@ -1,0 +1,269 @@
+package hang
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"busbar/post/hang/evidence"
+	"busbar/post/hang/watchdog"
+)
+
+// group is one process group with what its ranks did in it.
+type group struct {
+	name, desc string
+	members    []int // nil if unknown
+	numbered   bool  // the name is the number of a process, which another process may give to another group
+	tracks     map[int]*track
+}
+
+// Title is what the group is called.
+func (g *group) title() string {
+	if g.desc != "" && g.desc != "undefined" {
+		return g.desc
+	}
+	return g.name
+}
+
+// everyone is the members, or the ranks with evidence if they are unknown.
+func (g *group) everyone() []int {
+	if g.members != nil {
+		return g.members
+	}
+	return g.ranks()
+}
+
+func (g *group) ranks() (all []int) {
+	for rank := range g.tracks {
+		all = append(all, rank)
+	}
+	slices.Sort(all)
+	return all
+}
+
+// track is what one rank did in a group, by its dump, its log or both.
+type track struct {
+	rank      int
+	dump      *evidence.Dump // nil: only lines of logs
+	slots     []slot         // collectives by number
+	p2p       []int32        // point-to-point entries of the dump
+	enqueued  int64          // by the watchdog; -1 if unknown
+	completed int64
+	timeout   *watchdog.Event // the collective that the watchdog gave up on; nil for none
+	failed    bool            // the rank reported a failure: what is retired last did not succeed
+}
+
+// slot is one numbered collective: one entry of the dump, or several that were coalesced.
+type slot struct {
+	seq         int64
+	first, last int32 // entries
+}
+
+// at returns the slot of a number; nil if there is none.
+func (t *track) at(seq int64) *slot {
+	i, found := slices.BinarySearchFunc(t.slots, seq, compareSlot)
+	if !found {
+		return nil
+	}
+	return &t.slots[i]
+}
+
+func compareSlot(s slot, seq int64) int { return cmp.Compare(s.seq, seq) }
+
+// furthest is the number of the last collective that the rank is known to have called; 0 for none.
+func (t *track) furthest() int64 {
+	n := max(t.enqueued, 0)
+	if len(t.slots) > 0 {
+		n = max(n, t.slots[len(t.slots)-1].seq)
+	}
+	if t.timeout != nil {
+		n = max(n, t.timeout.Seq)
+	}
+	return n
+}
+
+// presence is whether a rank called a numbered collective.
+type presence uint8
+
+const (
+	unknown presence = iota
+	missing          // not called
+	waiting          // called, and neither completed nor retired; or failed
+	ended            // retired, which Gloo does with failed operations, too
+	done             // completed
+)
+
+// presence reports whether the rank called a collective, and how that ended.
+func (t *track) presence(seq int64) presence {
+	if s := t.at(seq); s != nil {
+		return t.progress(s)
+	}
+	switch {
+	case t.timeout != nil && t.timeout.Seq == seq:
+		return waiting
+	case t.completed >= seq:
+		return done
+	case t.enqueued >= seq:
+		return waiting
+	case t.dump == nil && t.timeout != nil && seq < t.timeout.Seq: // collectives of a group complete in order
+		return done
+	case t.dump == nil && t.enqueued < 0:
+		return unknown
+	case t.dump != nil && t.dump.Lost && (len(t.slots) == 0 || seq < t.slots[0].seq):
+		return unknown
+	case seq > t.furthest():
+		return missing
+	}
+	return unknown
+}
+
+// progress is how far a collective of the dump got.
+func (t *track) progress(s *slot) presence {
+	e := &t.dump.Entries[s.last]
+	final := s.seq == t.furthest()
+	switch {
+	case e.State == evidence.Completed:
+		return done
+	case t.dump.Events || !e.Retired || t.timeout != nil && t.timeout.Seq == s.seq:
+		return waiting
+	case !final:
+		return done
+	case t.failed:
+		return waiting
+	}
+	return ended
+}
+
+// through is the number up to which the rank completed everything.
+func (t *track) through() int64 {
+	if len(t.slots) == 0 {
+		if t.timeout != nil {
+			return max(t.completed, t.timeout.Seq-1)
+		}
+		return max(t.completed, 0)
+	}
+	for i := range t.slots {
+		if t.progress(&t.slots[i]) != done {
+			return t.slots[i].seq - 1
+		}
+	}
+	return t.slots[len(t.slots)-1].seq
+}
+
+// call is what the rank called; nil if that is unknown.
+func (t *track) call(seq int64) *evidence.Call {
+	if s := t.at(seq); s != nil {
+		return t.dump.Entries[s.last].Call
+	}
+	if w := t.timeout; w != nil && w.Seq == seq && w.Op != "" {
+		c := &evidence.Call{Op: watchdogNames(w.Op), From: -1, To: -1}
+		if w.In >= 0 {
+			c.In, c.Out = []int64{w.In}, []int64{w.Out}
+		}
+		return c
+	}
+	return nil
+}
+
+// groupsOf sorts what dumps have by process group.
+func groupsOf(dumps []*evidence.Dump) []*group {
+	b := &grouping{byKey: map[string]*group{}}
+	for _, d := range dumps {
+		local := make([]*track, len(d.Groups))
+		for i := range d.Groups {
+			local[i] = b.group(&d.Groups[i]).track(d)
+			local[i].addStatus(&d.Groups[i])
+		}
+		counts := make([]int, len(d.Groups))
+		for i := range d.Entries {
+			counts[d.Entries[i].Group]++
+		}
+		for i, t := range local {
+			t.slots = make([]slot, 0, counts[i])
+		}
+		for i := range d.Entries {
+			e := &d.Entries[i]
+			local[e.Group].add(e, int32(i))
+		}
+	}
+	for _, g := range b.all {
+		for _, t := range g.tracks {
+			slices.SortStableFunc(t.slots, func(a, b slot) int { return cmp.Compare(a.seq, b.seq) })
+		}
+	}
+	return b.all
+}
+
+type grouping struct {
+	all   []*group
+	byKey map[string]*group
+}
+
+// group finds the group that one dump describes. Groups with one name and other members are different.
+func (b *grouping) group(of *evidence.Group) *group {
+	name := of.Name
+	if of.Desc == defaultGroup || name == "" {
+		name = "0" // Gloo's configuration has it without a name
+	}
+	key := fmt.Sprintf("%s %v", name, of.Members)
+	g := b.byKey[key]
+	if g == nil {
+		g = &group{name: name, desc: of.Desc, members: of.Members, tracks: map[int]*track{}}
+		b.byKey[key], b.all = g, append(b.all, g)
+	}
+	if g.desc == "" {
+		g.desc = of.Desc
+	}
+	return g
+}
+
+// defaultGroup is PyTorch's description of the group of all ranks.
+const defaultGroup = "default_pg"
+
+func (g *group) track(d *evidence.Dump) *track {
+	t := g.tracks[d.Rank]
+	if t == nil {
+		t = &track{rank: d.Rank, dump: d, enqueued: -1, completed: -1}
+		g.tracks[d.Rank] = t
+	}
+	return t
+}
+
+// addStatus adds how far the group got by its status, which with Gloo counts failures as completed.
+func (t *track) addStatus(g *evidence.Group) {
+	if (t.dump.Events || len(t.dump.Entries) == 0) && g.Enqueued >= 0 && !hasP2P(t.dump) {
+		t.enqueued, t.completed = g.Enqueued, g.Finished
+	}
+}
+
+// hasP2P reports whether a dump has point-to-point operations, which the status counts, too.
+func hasP2P(d *evidence.Dump) bool {
+	return slices.ContainsFunc(d.Entries, func(e evidence.Entry) bool { return e.P2P })
+}
+
+func (t *track) add(e *evidence.Entry, at int32) {
+	switch n := len(t.slots); {
+	case e.P2P:
+		t.p2p = append(t.p2p, at)
+	case n > 0 && t.slots[n-1].seq == e.Seq:
+		t.slots[n-1].last = at
+	default:
+		t.slots = append(t.slots, slot{e.Seq, at, at})
+	}
+}
+
+// watchdogNames is a collective's name as the Flight Recorder has it.
+func watchdogNames(op string) string {
+	for _, c := range []struct{ watchdog, flight string }{
+		{"ALLREDUCE", "all_reduce"}, {"ALLGATHER", "all_gather"}, {"ALLTOALL_BASE", "all_to_all"},
+		{"ALLTOALL", "all_to_all"},
+	} {
+		if op == c.watchdog {
+			return c.flight
+		}
+	}
+	return lower(op)
+}
+
+func lower(op string) string { return strings.ToLower(op) }

@@ -1,0 +1,234 @@
+package hang
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+
+	"busbar/internal/notice"
+	"busbar/internal/notice/hangs"
+	"busbar/post/hang/evidence"
+	"busbar/post/hang/watchdog"
+)
+
+// note adds evidence with its place.
+func (a *job) note(at notice.Location, fact notice.Fact) {
+	n := notice.New(fact)
+	n.At = at
+	a.found.Evidence = append(a.found.Evidence, n)
+}
+
+// doubt adds what contradicts the verdict, or limits it.
+func (a *job) doubt(fact notice.Fact) {
+	a.found.Contradictions = append(a.found.Contradictions, notice.New(fact))
+}
+
+// at is the place of a rank's collective: the entry of its dump.
+func (a *job) at(rank int, seq int64) notice.Location {
+	for _, g := range a.groups {
+		t := g.tracks[rank]
+		if t == nil || t.dump == nil || a.root == nil || g != a.root.group {
+			continue
+		}
+		at := notice.Location{File: t.dump.File}
+		if e := a.root.entry(rank); e != nil && seq == a.root.seq {
+			at.Subject = entryName(e)
+		} else if s := t.at(seq); s != nil {
+			at.Subject = entryName(&t.dump.Entries[s.first])
+		}
+		return at
+	}
+	return notice.Location{}
+}
+
+func entryName(e *evidence.Entry) string { return fmt.Sprintf("record %d", e.Record) }
+
+func placeOf(e event) notice.Location { return notice.Location{File: e.file, Line: e.Line} }
+
+// observe adds what the dumps and logs show of a candidate.
+func (a *job) observe(c *candidate) {
+	if len(c.sides) > 1 && c.kind != undecided {
+		for _, s := range c.sides {
+			a.note(a.at(s.ranks[0], c.seq), hangs.Called{
+				Ranks: s.ranks, Call: callOf(s.call, max(s.seq, c.seq)), From: a.calledFrom(c, s.ranks[0]),
+			})
+		}
+	} else if entered := slices.Sorted(slices.Values(slices.Concat(c.waiting, c.ended))); len(entered) > 0 {
+		call := c.call()
+		if len(c.sides) > 0 {
+			call = callOf(c.sides[0].call, c.seq)
+		}
+		a.note(a.at(entered[0], c.seq), hangs.Entered{Ranks: entered, Call: call})
+	}
+	if c.kind == rankMissing && !c.p2p {
+		a.lastCalls(c)
+	}
+	a.linesOf(c)
+	if len(c.absent) > 0 {
+		a.doubt(hangs.NoDump{Ranks: c.absent})
+	}
+	if len(c.stale) > 0 {
+		a.doubt(hangs.StaleDump{Ranks: c.stale})
+	}
+	if c.kind == rankMissing && len(c.culprits) > len(c.entered()) {
+		a.doubt(hangs.MostMissing{Entered: slices.Sorted(slices.Values(c.entered()))})
+	}
+	if c.late != nil {
+		a.note(a.at(c.late.rank, c.seq), hangs.EnteredLate{Rank: c.late.rank, By: secondsOf(c.late.seconds)})
+	}
+	if len(c.finished) > 0 && c.kind == allEntered {
+		a.doubt(hangs.CompletedBy{Ranks: c.finished})
+	}
+	if len(c.ended) > 0 && c.kind != otherCollective && c.kind != otherSize {
+		a.doubt(hangs.RetiredUnknown{Ranks: c.ended})
+	}
+	if c.group.members == nil {
+		a.doubt(hangs.MembersUnknown{})
+	}
+}
+
+// lastCalls adds how far the missing ranks got.
+func (a *job) lastCalls(c *candidate) {
+	for _, rank := range c.culprits {
+		t := c.group.tracks[rank]
+		if t == nil || c.late != nil {
+			continue
+		}
+		if len(t.slots) == 0 {
+			if t.dump != nil {
+				a.note(notice.Location{File: t.dump.File}, hangs.NoCall{Ranks: hangs.Ranks{rank}})
+			}
+			continue
+		}
+		s := t.slots[len(t.slots)-1]
+		a.noteLast(hangs.LastCall{
+			Ranks: hangs.Ranks{rank}, Call: callOf(t.dump.Entries[s.last].Call, s.seq),
+		}, notice.Location{File: t.dump.File, Subject: entryName(&t.dump.Entries[s.last])})
+	}
+}
+
+// noteLast adds the last call of a rank, or adds the rank to those that ended at the same one.
+func (a *job) noteLast(last hangs.LastCall, at notice.Location) {
+	for i, n := range a.found.Evidence {
+		same, is := n.Fact.(hangs.LastCall)
+		if is && same.Call.Sequence == last.Call.Sequence && same.Call.Operation == last.Call.Operation {
+			same.Ranks = append(same.Ranks, last.Ranks...)
+			a.found.Evidence[i].Fact = same
+			return
+		}
+	}
+	a.note(at, last)
+}
+
+// linesOf adds the lines of logs that belong to a candidate, those of one kind together.
+func (a *job) linesOf(c *candidate) {
+	var timeouts, transfers, peers []event
+	everyone := c.group.everyone()
+	for _, e := range a.of(watchdog.Timeout, watchdog.Transfer, watchdog.Closed, watchdog.Status, watchdog.WrongSize) {
+		if e.Rank >= 0 && !slices.Contains(everyone, e.Rank) {
+			continue
+		}
+		switch e.Kind {
+		case watchdog.Timeout:
+			timeouts = append(timeouts, e)
+		case watchdog.Transfer:
+			transfers = append(transfers, e)
+		case watchdog.Closed:
+			peers = append(peers, e)
+		case watchdog.WrongSize:
+			a.note(placeOf(e), hangs.SizeRefused{Rank: e.Rank, Received: e.In, Expected: e.Out})
+		case watchdog.Status:
+			if slices.Contains(c.culprits, e.Rank) && c.kind == rankMissing {
+				a.note(placeOf(e), hangs.Progress{
+					Rank: e.Rank, Enqueued: hangs.Number(e.Enqueued), Finished: hangs.Number(e.Completed),
+				})
+			}
+		}
+	}
+	for _, of := range [][]event{timeouts, transfers} {
+		if ranks := ranksOf(of); len(ranks) > 0 {
+			a.note(placeOf(of[0]), hangs.TimedOut{Ranks: ranks, Text: of[0].Text})
+		}
+	}
+	if ranks := ranksOf(peers); len(ranks) > 0 {
+		a.note(placeOf(peers[0]), hangs.PeerClosed{Ranks: ranks, Text: peers[0].Text})
+	}
+}
+
+func ranksOf(events []event) (all hangs.Ranks) {
+	for _, e := range events {
+		if e.Rank >= 0 {
+			all = append(all, e.Rank)
+		}
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// calledFrom is the innermost function of the program that made a call: not of PyTorch.
+func (a *job) calledFrom(c *candidate, rank int) string {
+	e := c.entry(rank)
+	if e == nil || e.Stack == nil {
+		return ""
+	}
+	f := ownFrame(e.Stack.Frames)
+	if f == nil {
+		return ""
+	}
+	return fmt.Sprintf("%s (%s)", f.Function, place(*f))
+}
+
+// place is a frame's file without its folder, and its line.
+func place(f evidence.Frame) string { return fmt.Sprintf("%s:%d", filepath.Base(f.File), f.Line) }
+
+// ownFrame is the innermost frame that is not of a library; nil if there is none.
+func ownFrame(frames []evidence.Frame) *evidence.Frame {
+	for i := range frames {
+		if !isLibrary(frames[i].File) {
+			return &frames[i]
+		}
+	}
+	return nil
+}
+
+// stacks adds where ranks were, by py-spy or faulthandler, or from where they called last, by their dumps.
+func (a *job) stacks(ranks []int) {
+	const most = 8 // ranks whose stacks are shown
+	for _, rank := range ranks[:min(most, len(ranks))] {
+		spied := false
+		for i := range a.Stacks {
+			p := &a.Stacks[i]
+			t := p.Main()
+			if a.rankOfProcess(p) != rank || t == nil || len(t.Frames) == 0 {
+				continue
+			}
+			spied = true
+			f := t.Frames[0]
+			if own := ownFrame(t.Frames); own != nil {
+				f = *own
+			}
+			a.note(notice.Location{File: p.File, Line: t.Line}, hangs.StackAt{
+				Rank: rank, Function: f.Function, Place: place(f),
+			})
+			a.found.Stacks = append(a.found.Stacks, RankStack{rank, p.File, false, t.Frames})
+		}
+		if !spied {
+			a.lastStack(rank)
+		}
+	}
+}
+
+// lastStack adds the stack of the last call of a rank.
+func (a *job) lastStack(rank int) {
+	for _, d := range a.Dumps {
+		if d.Rank != rank {
+			continue
+		}
+		for i := len(d.Entries) - 1; i >= 0; i-- {
+			if s := d.Entries[i].Stack; s != nil {
+				a.found.Stacks = append(a.found.Stacks, RankStack{rank, d.File, true, s.Frames})
+				return
+			}
+		}
+	}
+}

@@ -1,0 +1,358 @@
+// Package hang finds out which rank hung a job, and why, from what it leaves: dumps of the Flight Recorder, lines of
+// logs, NCCL's RAS, stacks. It returns a verdict with its evidence, and what contradicts it.
+package hang
+
+import (
+	"slices"
+
+	"busbar/internal/notice"
+	"busbar/internal/notice/hangs"
+	"busbar/post/hang/evidence"
+	"busbar/post/hang/stack"
+	"busbar/post/hang/watchdog"
+	"busbar/post/nccllog"
+)
+
+// Verdict is the cause in the form of the JSON.
+type Verdict struct {
+	Code       string           `json:"code"`
+	Ranks      []int            `json:"ranks"`
+	Group      string           `json:"group"`
+	Collective string           `json:"collective"`
+	Sequence   int64            `json:"sequence"`
+	Confidence hangs.Confidence `json:"confidence"`
+}
+
+// Evidence is what was read of one job.
+type Evidence struct {
+	Dumps  []*evidence.Dump // one for each rank
+	Logs   []*watchdog.Log
+	Stacks []stack.Process
+	NCCL   *nccllog.Log // nil: nothing of NCCL
+	Own    []Own        // results of busbar's own runs
+}
+
+// Finding is the verdict with all that belongs to it.
+type Finding struct {
+	Verdict        Verdict
+	Cause          notice.Fact
+	Evidence       []notice.Notice
+	Contradictions []notice.Notice
+	Stacks         []RankStack // of the ranks of the verdict
+	Calls          []Column    // the last collectives of the group, oldest first
+}
+
+// RankStack is where a rank was, or from where it called.
+type RankStack struct {
+	Rank   int
+	Source string // file
+	Calls  bool   // the stack is that of its last collective, not of the time of the dump
+	Frames []evidence.Frame
+}
+
+// job is what is known of a job, and what is found.
+type job struct {
+	Evidence
+	lines
+	root  *candidate // that the others are consequences of; nil for none
+	found Finding
+}
+
+// analysis is the rules that find a verdict.
+type analysis struct {
+	job
+	consequences []*candidate
+	independent  []*candidate
+	cycle        bool
+	dead         []death
+}
+
+// Analyze finds the cause.
+func Analyze(of Evidence) *Finding {
+	a := &analysis{job: job{Evidence: of, lines: lines{logs: of.Logs}}}
+	a.groups = a.attach(groupsOf(of.Dumps))
+	var all []*candidate
+	for _, g := range a.groups {
+		if c := g.judge(); c != nil {
+			all = append(all, c)
+		}
+		all = append(all, g.judgeP2P()...)
+	}
+	a.root, a.consequences, a.independent, a.cycle = choose(all)
+	dumped := map[int]bool{}
+	for _, d := range of.Dumps {
+		dumped[d.Rank] = true
+	}
+	a.dead = a.deaths(dumped)
+	a.decide()
+	a.addOthers()
+	a.found.Calls = a.columns()
+	a.found.Verdict.Ranks = append([]int{}, a.found.Verdict.Ranks...)
+	slices.Sort(a.found.Verdict.Ranks)
+	return &a.found
+}
+
+// decide tries the causes, the most specific first.
+func (a *analysis) decide() {
+	nccl := library{&a.job}
+	switch c := a.root; {
+	case a.cycle && len(a.independent) > 0:
+		a.deadlock()
+	case c != nil && (c.kind == otherCollective || c.kind == otherSize || c.kind == otherTimeouts):
+		a.mismatch(c)
+	case len(a.dead) > 0:
+		a.died()
+	case c != nil && c.kind == rankMissing:
+		a.missing(c)
+	case a.barrierMissed(), a.sizeRefused(), a.diedSilently(), nccl.fromRAS(hangs.Unreachable):
+	case c != nil && c.kind == allEntered:
+		a.allEntered(c)
+	case nccl.fromRAS(""), nccl.fromCalls(), nccl.fromOwn():
+	case a.clean():
+	default:
+		a.insufficient(c)
+	}
+}
+
+// set keeps the verdict and its fact.
+func (a *job) set(fact notice.Fact, v Verdict) {
+	v.Code = hangs.VerdictCode(fact)
+	a.found.Cause, a.found.Verdict = fact, v
+}
+
+// verdictOf is a verdict on the collective of a candidate.
+func verdictOf(c *candidate, ranks []int, sure hangs.Confidence) Verdict {
+	v := Verdict{Ranks: ranks, Confidence: sure}
+	if c != nil {
+		v.Group, v.Sequence = c.group.title(), c.seq
+		v.Collective = c.call().Operation
+	}
+	return v
+}
+
+// call is what most ranks called.
+func (c *candidate) call() hangs.Call {
+	out := c.named(nil)
+	if len(c.sides) == 0 {
+		return out
+	}
+	call := c.sides[0].call
+	out = c.named(call)
+	if c.p2p && c.kind == rankMissing { // what the peer did not call
+		out.Operation = map[string]string{"send": "recv", "recv": "send"}[call.Op]
+	}
+	return out
+}
+
+// named is a call of the candidate's group with its number.
+func (c *candidate) named(call *evidence.Call) hangs.Call {
+	out := callOf(call, c.seq)
+	out.Group = c.group.title()
+	return out
+}
+
+func callOf(call *evidence.Call, seq int64) hangs.Call {
+	out := hangs.Call{Sequence: hangs.Number(seq)}
+	if call == nil {
+		return out
+	}
+	out.Operation, out.Type = call.Op, call.Type()
+	if call.In != nil || call.Out != nil {
+		n := call.Elements()
+		out.Elements = &n
+	}
+	return out
+}
+
+// complete reports whether all members of the candidate's group are known and have evidence.
+func (c *candidate) complete() bool {
+	return c.group.members != nil && len(c.absent) == 0 && len(c.stale) == 0
+}
+
+// missing is the verdict that ranks never entered.
+func (a *analysis) missing(c *candidate) {
+	sure := hangs.Likely
+	entered, counts := len(c.entered()), library{&a.job}.inRAS(c)
+	switch {
+	case len(c.waiting) == 0 && c.late == nil, len(c.culprits) > entered, !named(c):
+		sure = hangs.Unclear
+	case c.late == nil && c.complete() && !c.p2p && len(a.independent) == 0 &&
+		(len(counts) > 0 || a.corroborated(c)):
+		sure = hangs.Certain
+	}
+	call := c.call()
+	waiting := c.entered()
+	if c.late != nil {
+		waiting = slices.DeleteFunc(waiting, func(rank int) bool { return rank == c.late.rank })
+	}
+	slices.Sort(waiting)
+	a.set(hangs.RankMissing{
+		Ranks: c.culprits, Host: a.host(c.culprits), Call: call, Waiting: waiting,
+		Last: lastCommon(c), NotNetwork: hangs.NotNetwork(sure == hangs.Certain), Confidence: sure,
+	}, verdictOf(c, c.culprits, sure))
+	a.observe(c)
+	a.found.Evidence = append(a.found.Evidence, counts...)
+	a.stacks(c.culprits)
+}
+
+// named reports whether the group of a candidate is known: lines of watchdogs may name none, or a number of their own.
+func named(c *candidate) bool {
+	return c.group.members != nil || !c.group.numbered && c.group.title() != ""
+}
+
+func lastCommon(c *candidate) hangs.Number {
+	if c == nil || c.p2p || len(c.absent) > 0 {
+		return 0
+	}
+	return hangs.Number(c.last)
+}
+
+// mismatch is the verdict that calls differ.
+func (a *analysis) mismatch(c *candidate) {
+	sure := hangs.Certain
+	switch {
+	case c.tie:
+		sure = hangs.Unclear
+		a.doubt(hangs.EvenSplit{})
+	case !named(c), c.kind == otherTimeouts:
+		sure = hangs.Unclear
+	case !c.complete(), c.shift != nil, len(a.independent) > 0, len(c.finished) > 0, c.apart():
+		sure = hangs.Likely
+	case c.kind == otherSize && len(a.of(watchdog.WrongSize)) == 0:
+		sure = hangs.Likely
+		a.doubt(hangs.MinorityOnly{})
+	}
+	sides := sidesOf(c)
+	last, network := lastCommon(c), hangs.NotNetwork(sure == hangs.Certain)
+	if c.kind == otherSize {
+		a.set(hangs.SizeMismatch{
+			Sides: sides, Sequence: hangs.Number(c.seq), Group: c.group.title(), Last: last, NotNetwork: network,
+			Confidence: sure,
+		}, verdictOf(c, c.culprits, sure))
+	} else {
+		a.set(hangs.CollectiveMismatch{
+			Sides: sides, Sequence: hangs.Number(c.seq), Group: c.group.title(), Last: last, NotNetwork: network,
+			Confidence: sure,
+		}, verdictOf(c, c.culprits, sure))
+	}
+	a.observe(c)
+	if c.shift != nil {
+		a.note(a.at(c.culprits[0], c.seq), hangs.Skipped{
+			Ranks: c.culprits, Call: callOf(c.shift.call, c.seq), Calls: c.shift.calls,
+			Extra: hangs.Extra(c.shift.extra),
+		})
+	}
+	a.stacks(c.culprits)
+}
+
+func sidesOf(c *candidate) (all hangs.Sides) {
+	for _, s := range c.sides {
+		all = append(all, hangs.Side{Ranks: s.ranks, Call: callOf(s.call, s.seq)})
+	}
+	return all
+}
+
+// deadlock is the verdict that ranks wait for each other in several groups.
+func (a *analysis) deadlock() {
+	var sides hangs.Sides
+	var ranks []int
+	for _, c := range slices.Concat([]*candidate{a.root}, a.independent) {
+		sides = append(sides, hangs.Side{Ranks: c.entered(), Call: c.call()})
+		ranks = append(ranks, c.entered()...)
+	}
+	slices.Sort(ranks)
+	ranks = slices.Compact(ranks)
+	c := a.root
+	v := verdictOf(c, ranks, hangs.Unclear)
+	a.set(hangs.CollectiveMismatch{Sides: sides, Last: 0, Confidence: hangs.Unclear}, v)
+	for _, c := range slices.Concat([]*candidate{a.root}, a.independent) {
+		a.observe(c)
+	}
+	a.independent = nil
+}
+
+// allEntered is the verdict that nobody is missing.
+func (a *analysis) allEntered(c *candidate) {
+	sure := hangs.Likely
+	if !c.complete() || len(c.finished) > 0 || len(c.ended) > 0 {
+		sure = hangs.Unclear
+	}
+	ranks := slices.Sorted(slices.Values(c.entered()))
+	a.set(hangs.AllWaiting{
+		Ranks: ranks, Call: c.call(), Last: lastCommon(c), Confidence: sure,
+	}, verdictOf(c, nil, sure)) // no rank differs from the others
+	a.observe(c)
+	a.doubtStates(c)
+	a.ncclMessages()
+}
+
+// insufficient is the verdict that nothing is decided.
+func (a *analysis) insufficient(c *candidate) {
+	fact := hangs.InsufficientEvidence{Confidence: hangs.Unclear}
+	v := verdictOf(c, nil, hangs.Unclear)
+	if c != nil {
+		call := c.call()
+		fact.Absent, fact.Call, fact.Last = c.absent, &call, lastCommon(c)
+	}
+	a.set(fact, v)
+	if c != nil {
+		a.observe(c)
+	}
+	a.ncclMessages()
+}
+
+// clean is the verdict that nothing hung: all members have a dump, and nothing failed.
+func (a *analysis) clean() bool {
+	if a.root != nil || len(a.Dumps) == 0 || len(a.of(append(failures, watchdog.Stuck)...)) > 0 {
+		return false
+	}
+	have := map[int]bool{}
+	ranks := []int{}
+	sure := hangs.Certain
+	for _, d := range a.Dumps {
+		have[d.Rank] = true
+		ranks = append(ranks, d.Rank)
+		if !d.Events && sure == hangs.Certain {
+			sure = hangs.Likely
+		}
+	}
+	slices.Sort(ranks)
+	var unsure []int
+	for _, g := range a.groups {
+		if g.members == nil || slices.ContainsFunc(g.members, func(rank int) bool { return !have[rank] }) {
+			return false
+		}
+		for _, rank := range g.ranks() {
+			t := g.tracks[rank]
+			switch {
+			case t.blind():
+				sure = hangs.Unclear
+			case sure == hangs.Certain && t.furthest() != g.tracks[g.ranks()[0]].furthest():
+				sure = hangs.Likely // dumps of different times
+			}
+			if n := len(t.slots); n > 0 && t.progress(&t.slots[n-1]) == ended && len(a.Logs) == 0 {
+				unsure = append(unsure, rank)
+			}
+		}
+	}
+	if len(unsure) > 0 {
+		sure = hangs.Unclear
+		slices.Sort(unsure)
+		a.doubt(hangs.RetiredUnknown{Ranks: slices.Compact(unsure)})
+	}
+	a.set(hangs.NoHang{Ranks: ranks, Confidence: sure}, Verdict{Ranks: []int{}, Confidence: sure})
+	return true
+}
+
+// host is the host of a single rank, by NCCL's log.
+func (a *job) host(ranks []int) string {
+	if len(ranks) != 1 || a.NCCL == nil {
+		return ""
+	}
+	for _, p := range a.NCCL.Processes {
+		if slices.Contains(p.Ranks, ranks[0]) {
+			return p.Host
+		}
+	}
+	return ""
+}
