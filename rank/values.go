@@ -127,7 +127,7 @@ func suggestFlag(f *pflag.FlagSet, err error) error {
 // imbalances parses --imbalance: words, and at most one file.
 func imbalances(c *config) func(string) error {
 	return func(s string) error {
-		c.Flags.Imbalances, c.Matrix = nil, ""
+		c.Flags.Imbalances, c.Flags.Matrix = nil, ""
 		for word := range strings.SplitSeq(s, ",") {
 			i, err := coll.ParseImbalance(word)
 			file := (*coll.UnknownWordError)(nil)
@@ -136,10 +136,10 @@ func imbalances(c *config) func(string) error {
 				c.Flags.Imbalances = append(c.Flags.Imbalances, i)
 			case word == "" || !errors.As(err, &file):
 				return err
-			case c.Matrix != "":
-				return fmt.Errorf("%s and %s: at most one matrix file", c.Matrix, word)
+			case c.Flags.Matrix != "":
+				return fmt.Errorf("%s and %s: at most one matrix file", c.Flags.Matrix, word)
 			default:
-				c.Matrix = word
+				c.Flags.Matrix = word
 			}
 		}
 		return nil

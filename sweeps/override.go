@@ -21,6 +21,7 @@ type Overrides struct {
 	Placements  []coll.Placement
 	Modes       []coll.Mode
 	Imbalances  []coll.Imbalance
+	Matrix      string // file of --imbalance, which rank 0 reads; "" without one
 	Worlds      []int // ranks
 
 	Precision  *float64 // relative: 0.02

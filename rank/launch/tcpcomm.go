@@ -25,19 +25,6 @@ func (c tcpComm) Rank() int { return c.rank }
 // Size implements Comm.
 func (c tcpComm) Size() int { return len(c.members) }
 
-// others calls f for all members but one, and returns the first error.
-func (c tcpComm) others(but int, f func(member int) error) error {
-	for m := range c.members {
-		if m == but {
-			continue
-		}
-		if err := f(m); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 func (c tcpComm) send(to int, o tcpOperation, data []byte) error {
 	return c.launch.send(c.members[to], c.id, o, data)
 }

@@ -25,15 +25,15 @@ func (c tcpComm) tree() []tcpComm {
 		return []tcpComm{c}
 	}
 	first := c.rank - c.rank%branch
-	groups := []tcpComm{c.of(first, min(first+branch, n), 1)}
+	groups := []tcpComm{part(c, first, min(first+branch, n), 1)}
 	if c.rank == first {
-		groups = append(groups, c.of(0, n, branch))
+		groups = append(groups, part(c, 0, n, branch))
 	}
 	return groups
 }
 
-// of is the group of the members from first to end in steps.
-func (c tcpComm) of(first, end, step int) tcpComm {
+// part is the group of the members from first to end in steps.
+func part(c tcpComm, first, end, step int) tcpComm {
 	g := tcpComm{launch: c.launch, id: c.id, rank: (c.rank - first) / step}
 	for m := first; m < end; m += step {
 		g.members = append(g.members, c.members[m])
@@ -48,15 +48,14 @@ func (c tcpComm) collect(o tcpOperation, data []byte) ([][]byte, error) {
 		if g.rank != 0 {
 			return nil, g.send(0, o, joinParts(all))
 		}
-		err := g.others(0, func(m int) error {
+		for m := 1; m < g.Size(); m++ {
 			data, err := g.receive(m, o)
 			if err == nil {
 				all, err = appendParts(all, data)
 			}
-			return err
-		})
-		if err != nil {
-			return nil, err
+			if err != nil {
+				return nil, err
+			}
 		}
 	}
 	if len(all) != c.Size() {
@@ -70,14 +69,16 @@ func (c tcpComm) spread(o tcpOperation, data []byte) error {
 	groups := c.tree()
 	for i := len(groups) - 1; i >= 0; i-- {
 		g := groups[i]
-		if g.rank == 0 {
-			if err := g.others(0, func(m int) error { return g.send(m, o, data) }); err != nil {
+		if g.rank != 0 {
+			if err := g.receiveInto(data, 0, o); err != nil {
 				return err
 			}
 			continue
 		}
-		if err := g.receiveInto(data, 0, o); err != nil {
-			return err
+		for m := 1; m < g.Size(); m++ {
+			if err := g.send(m, o, data); err != nil {
+				return err
+			}
 		}
 	}
 	return nil

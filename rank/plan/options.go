@@ -18,7 +18,6 @@ type Options struct {
 	backend.Options
 	Sweep   string           // name or path; "" without the flag
 	Flags   sweeps.Overrides // override the sweep
-	Matrix  string           // file of --imbalance; "" without one
 	Pattern string           // pairs or halves; "": all ranks measure together
 	Step    StepOptions
 

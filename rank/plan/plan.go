@@ -72,9 +72,9 @@ func (o *Options) read() (t texts, err error) {
 	if t.Sweep, err = o.readSweep(); err != nil {
 		return t, exit.With(exit.Usage, err)
 	}
-	if o.Matrix != "" {
-		t.Matrix.Name = o.Matrix
-		if t.Matrix.Text, err = os.ReadFile(o.Matrix); err != nil {
+	if o.Flags.Matrix != "" {
+		t.Matrix.Name = o.Flags.Matrix
+		if t.Matrix.Text, err = os.ReadFile(o.Flags.Matrix); err != nil {
 			return t, exit.Usagef("--imbalance must be even, spread:S, hot:K, zipf:A or a file: %w", err)
 		}
 	}
