@@ -22,7 +22,7 @@ type Overrides struct {
 	Modes       []coll.Mode
 	Imbalances  []coll.Imbalance
 	Matrix      string // file of --imbalance, which rank 0 reads; "" without one
-	Worlds      []int // ranks
+	Worlds      []int  // ranks
 
 	Precision  *float64 // relative: 0.02
 	Budget     *time.Duration
