@@ -10,7 +10,7 @@ import (
 
 func TestParseMatrix(t *testing.T) {
 	want := coll.Matrix{{0, 16}, {32, 48}}
-	for _, text := range []string{"0 16\n32 48\n", "0,16\n32,48", "0 16.9\n\n 32\t48\r\n"} {
+	for _, text := range []string{"0 16\n32 48\n", "0,16\n32,48", "0 16.9\n\n 47\t48\r\n", "15, 16\n 32 ,48"} {
 		if m, err := ParseMatrix("m", []byte(text)); err != nil || !reflect.DeepEqual(m, want) {
 			t.Errorf("%q: %v, %v", text, m, err)
 		}
@@ -22,7 +22,8 @@ func TestParseMatrix(t *testing.T) {
 		"0 16\n32 -1":        `m:2: "-1" must be a number of bytes`,
 		"0 16\n32 1e300":     `m:2: "1e300"`,
 		"0 x\n1 2":           `m:1: "x"`,
-		"0 0\n0 0":           "all numbers are 0",
+		"0 0\n0 0":           "all numbers are below 16",
+		"1,,2\n3,4,5\n6,7,8": `m:1: ""`,
 		"NaN 1\n1 1":         `m:1: "NaN"`,
 		"0 16\n32 48 64\n\n": "m:2: 3 numbers",
 	} {
@@ -49,7 +50,7 @@ alltoallv float32 hot:4 384 B throughput
 		t.Errorf("got\n%s", got)
 	}
 	s.Parts[0].Imbalances = []coll.Imbalance{(coll.Matrix{{1, 2}, {3, 4}}).Register("m")}
-	if _, err := s.Plan(3, nil); err == nil || !strings.Contains(err.Error(), "2 ranks, the world 3") {
+	if _, err := s.Plan(3, nil); err == nil || !strings.Contains(err.Error(), "2 rows and columns, but the world has 3 ranks") {
 		t.Error(err)
 	}
 }

@@ -54,7 +54,8 @@ func (p *planner) addImbalances(part *Part, c coll.Case) error {
 	}
 	for _, c.Imbalance = range part.Imbalances {
 		if n := c.Imbalance.Ranks(); n > 0 && n != p.world {
-			return fmt.Errorf("the matrix of --imbalance has %d ranks, the world %d", n, p.world)
+			return fmt.Errorf("%s has %d rows and columns, but the world has %d ranks: both must be equal", c.Imbalance, n,
+				p.world)
 		}
 		p.reference = c.Imbalance != coll.Even // first what an uneven case is compared with
 		if err := p.add(part, c); err != nil {
@@ -99,9 +100,11 @@ func (p *planner) add(part *Part, c coll.Case) error {
 // addCase plans one case, or its reference.
 func (p *planner) addCase(c coll.Case) error {
 	if p.reference {
-		if c, _ = c.EvenVolume(); c.Count == 0 {
+		even, exists := c.EvenVolume()
+		if !exists {
 			return nil
 		}
+		c = even
 	}
 	if p.seen[c] {
 		return nil

@@ -46,9 +46,9 @@ func expected(c coll.Case, rank int) []expectation {
 	}
 	parts := make([]expectation, c.World)
 	if c.Collective == coll.AllToAllV {
-		at := int64(0)
+		at, offsets := int64(0), c.Offsets(rank)
 		for r, count := range c.Receives(rank) {
-			parts[r] = expectation{at, at + count, own(r), c.SendOffset(r, rank)}
+			parts[r] = expectation{at, at + count, own(r), offsets[r]}
 			at += count
 		}
 		return parts

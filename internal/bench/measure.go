@@ -22,7 +22,7 @@ func Measure(w World, b Backend, c coll.Case, o Options) (*result.Record, error)
 	m := &measurement{timings: timings{w: w, c: c, o: o}, data: NewData(w),
 		record: &result.Record{Kind: result.KindCase, Case: c}}
 	m.o.Aggregate = max(1, o.Aggregate)
-	if even, uneven := c.EvenVolume(); uneven {
+	if even, exists := c.EvenVolume(); exists && w.Rank == 0 {
 		m.record.EvenBytes = even.SizeBytes
 	}
 	if c.Count == 0 {

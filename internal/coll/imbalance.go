@@ -82,93 +82,70 @@ func (i Imbalance) shares(n int) (parts []float64, circulant bool) {
 // Matrix holds bytes: row i, column j is what rank i sends to rank j.
 type Matrix [][]int64
 
-// matrices are those that cases name, by their imbalance. They never change.
-var matrices sync.Map
+// registered is a matrix that cases name; it never changes.
+type registered struct {
+	Matrix
+	busiest int64 // most bytes that a rank sends or receives
+}
+
+var matrices sync.Map // of *registered, by imbalance
 
 // Register makes a matrix known to cases of this process, which name it by the imbalance that it returns.
 func (m Matrix) Register(name string) Imbalance {
+	r := &registered{Matrix: m}
 	h := sha256.New()
+	received := make([]int64, len(m))
 	for _, row := range m {
 		_, _ = fmt.Fprintln(h, row) // never fails
+		r.busiest = max(r.busiest, total(row))
+		for j, bytes := range row {
+			received[j] += bytes
+		}
+	}
+	for _, bytes := range received {
+		r.busiest = max(r.busiest, bytes)
 	}
 	i := Imbalance(fmt.Sprintf("matrix:%s:%s", name, hex.EncodeToString(h.Sum(nil)[:4])))
-	matrices.Store(i, m)
+	matrices.Store(i, r)
 	return i
 }
 
-// matrix is the registered matrix of an imbalance; nil without one.
-func (i Imbalance) matrix() Matrix {
-	m, _ := matrices.Load(i)
-	found, _ := m.(Matrix)
-	return found
+// matrix is the registered matrix of an imbalance; an empty one for others.
+func (i Imbalance) matrix() *registered {
+	if m, known := matrices.Load(i); known {
+		return m.(*registered)
+	}
+	return &registered{busiest: 1}
 }
 
 // Ranks is the number of ranks of a matrix; 0 for an imbalance that fits every world.
-func (i Imbalance) Ranks() int { return len(i.matrix()) }
+func (i Imbalance) Ranks() int { return len(i.matrix().Matrix) }
 
-// Bytes is the largest number of bytes that a rank of a matrix sends or receives; 0 without a matrix.
-func (i Imbalance) Bytes() int64 {
-	most := int64(0)
-	m := i.matrix()
-	received := make([]int64, len(m))
-	for _, row := range m {
-		sent := int64(0)
-		for j, bytes := range row {
-			sent += bytes
-			received[j] += bytes
-		}
-		most = max(most, sent)
+// Bytes is the largest number of bytes that a rank of a matrix sends or receives.
+func (i Imbalance) Bytes() int64 { return i.matrix().busiest }
+
+// split is what the ranks of an alltoallv exchange, in elements.
+type split struct {
+	n         int
+	parts     []int64 // by receiver, or by its distance from the sender if circulant; nil for a matrix
+	circulant bool
+	entry     func(from, to int) int64 // of a matrix
+}
+
+// split computes the parts where Count elements are what the busiest rank sends or receives. Parts are trimmed to 16
+// bytes, as nccl-tests does.
+func (c Case) split() split {
+	trim := func(elements float64) int64 { // the tolerance is for shares such as 1/3
+		return int64(elements*(1+1e-12)) &^ (16/int64(c.Type.Size()) - 1)
 	}
-	for _, bytes := range received {
-		most = max(most, bytes)
-	}
-	return most
-}
-
-// Sends is how many elements a rank sends to each rank in an alltoallv, itself included. Parts are trimmed to 16 bytes.
-func (c Case) Sends(rank int) []int64 {
-	parts, circulant := c.parts()
-	return c.each(func(peer int) int64 {
-		switch {
-		case parts == nil:
-			return c.entry(rank, peer)
-		case circulant:
-			return parts[(peer-rank+c.World)%c.World]
-		}
-		return parts[peer]
-	})
-}
-
-// Receives is how many elements a rank receives from each rank in an alltoallv.
-func (c Case) Receives(rank int) []int64 {
-	parts, circulant := c.parts()
-	return c.each(func(peer int) int64 {
-		switch {
-		case parts == nil:
-			return c.entry(peer, rank)
-		case circulant:
-			return parts[(rank-peer+c.World)%c.World]
-		}
-		return parts[rank]
-	})
-}
-
-// SendOffset is where the elements from one rank to another begin in the sender's input.
-func (c Case) SendOffset(from, to int) int64 { return total(c.Sends(from)[:to]) }
-
-func (c Case) each(count func(peer int) int64) []int64 {
-	counts := make([]int64, c.World)
-	for peer := range counts {
-		counts[peer] = count(peer)
-	}
-	return counts
-}
-
-// parts are the elements of the shares where Count elements are what the busiest rank sends or receives; nil for a
-// matrix.
-func (c Case) parts() (parts []int64, circulant bool) {
 	if strings.HasPrefix(string(c.Imbalance), "matrix:") {
-		return nil, false
+		m := c.Imbalance.matrix()
+		return split{n: c.World, entry: func(from, to int) int64 {
+			if max(from, to) >= len(m.Matrix) {
+				return 0
+			}
+			return trim(float64(c.Count) * (float64(m.Matrix[from][to]) / float64(m.busiest)))
+		}}
 	}
 	shares, circulant := c.Imbalance.shares(c.World)
 	busiest := 1.0 // in units of what a rank sends
@@ -177,56 +154,106 @@ func (c Case) parts() (parts []int64, circulant bool) {
 			busiest = max(busiest, s*float64(c.World))
 		}
 	}
-	parts = make([]int64, len(shares))
+	parts := make([]int64, len(shares))
 	for k, s := range shares {
-		parts[k] = c.trim(float64(c.Count) * s / busiest)
+		parts[k] = trim(float64(c.Count) * s / busiest)
 	}
-	return parts, circulant
+	return split{n: c.World, parts: parts, circulant: circulant}
 }
 
-// entry is an entry of the matrix, scaled so that Count elements are what its busiest rank sends or receives.
-func (c Case) entry(from, to int) int64 {
-	m := c.Imbalance.matrix()
-	if from >= len(m) || to >= len(m) {
-		return 0
+// count is what one rank sends to another.
+func (s split) count(from, to int) int64 {
+	switch {
+	case s.parts == nil:
+		return s.entry(from, to)
+	case s.circulant:
+		return s.parts[(to-from+s.n)%s.n]
 	}
-	most := float64(c.Imbalance.Bytes())
-	return c.trim(float64(c.Count) * float64(m[from][to]) / max(1, most))
+	return s.parts[to]
 }
 
-// trim rounds a number of elements down to 16 bytes, as nccl-tests does. The tolerance is for shares such as 1/3.
-func (c Case) trim(elements float64) int64 {
-	return int64(elements*(1+1e-12)) &^ (16/int64(c.Type.Size()) - 1)
+// ranks are those of which one sends or receives most: all of a matrix.
+func (s split) ranks() int {
+	if s.parts == nil {
+		return s.n
+	}
+	return min(s.n, 1)
 }
 
-// withSplits sets SizeBytes of an alltoallv, and Count to 0 where nothing is left of the parts.
-func (c Case) withSplits(asked int64) Case {
-	most := int64(0)
-	for rank := range c.World {
-		most = max(most, total(c.Sends(rank)), total(c.Receives(rank)))
-		if parts, circulant := c.parts(); parts != nil && (circulant || rank == 1) {
-			break // ranks 0 and 1 are the busiest
+// list collects n counts.
+func list(n int, count func(i int) int64) []int64 {
+	all := make([]int64, n)
+	for i := range all {
+		all[i] = count(i)
+	}
+	return all
+}
+
+// Sends is how many elements a rank sends to each rank in an alltoallv, itself included.
+func (c Case) Sends(rank int) []int64 {
+	s := c.split()
+	return list(c.World, func(to int) int64 { return s.count(rank, to) })
+}
+
+// Receives is how many elements a rank receives from each rank in an alltoallv.
+func (c Case) Receives(rank int) []int64 {
+	s := c.split()
+	return list(c.World, func(from int) int64 { return s.count(from, rank) })
+}
+
+// Offsets are where the elements for a rank begin in the input of each rank, in elements.
+func (c Case) Offsets(rank int) []int64 {
+	s := c.split()
+	return list(c.World, func(from int) int64 {
+		if s.parts != nil && !s.circulant {
+			return total(s.parts[:rank])
 		}
+		sum := int64(0)
+		for to := range rank {
+			sum += s.count(from, to)
+		}
+		return sum
+	})
+}
+
+// withSplits sets SizeBytes of an alltoallv, and Count to 0 where nothing is left of the parts. Rank 0 is the busiest of
+// generated parts.
+func (c Case) withSplits(asked int64) Case {
+	most, size := int64(0), int64(c.Type.Size())
+	for rank := range c.split().ranks() {
+		most = max(most, total(c.Sends(rank)), total(c.Receives(rank)))
 	}
-	c.SizeBytes = most * int64(c.Type.Size())
-	if most == 0 {
+	c.SizeBytes = most * size
+	switch {
+	case most == 0:
 		c.Count, c.SizeBytes = 0, asked
+	case c.Imbalance == Even: // one case for all sizes that are trimmed to this one
+		c.Count = most
 	}
 	return c
 }
 
-// EvenVolume is the alltoallv of equal parts that moves as many bytes in all, and whether c is an uneven one.
-func (c Case) EvenVolume() (even Case, uneven bool) {
-	if c.Collective != AllToAllV || c.Count == 0 || c.Imbalance == Even || c.Imbalance == "" {
+// Uneven reports whether the parts of an alltoallv may differ: they are not known to be even.
+func (c Case) Uneven() bool { return c.Collective == AllToAllV && c.Imbalance != Even }
+
+// EvenVolume is the alltoallv of equal parts that moves as many bytes in all, to 2 %; false for an even one, and where
+// the parts would be too small for that.
+func (c Case) EvenVolume() (even Case, exists bool) {
+	if !c.Uneven() || c.Count == 0 {
 		return c, false
 	}
-	sum := int64(0)
-	for rank := range c.World {
+	s := c.split()
+	sum, rows := int64(0), s.ranks() // all rows of generated parts have one sum
+	for rank := range rows {
 		sum += total(c.Sends(rank))
 	}
-	even = c
+	each := float64(sum*int64(c.Type.Size())) / float64(rows) / float64(c.World) // bytes of a part
+	part := 16 * math.Round(each/16)
+	if even = c; math.Abs(part-each) > 0.02*each {
+		return even, false
+	}
 	even.Imbalance = Even
-	return even.WithSize(sum / int64(c.World) * int64(c.Type.Size())), true
+	return even.WithSize(int64(part) * int64(c.World)), true
 }
 
 func total(counts []int64) (sum int64) {

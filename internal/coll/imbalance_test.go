@@ -48,9 +48,13 @@ func checkParts(t *testing.T, k Case, want Matrix) {
 					k.Receives(to)[from]*size, bytes)
 			}
 		}
-		if k.SendCount(from) != total(sends) || k.RecvCount(from) != total(k.Receives(from)) ||
-			k.SendOffset(from, len(want)-1) != total(sends[:len(want)-1]) {
+		if k.SendCount(from) != total(sends) || k.RecvCount(from) != total(k.Receives(from)) {
 			t.Errorf("%s: counts of rank %d differ", k, from)
+		}
+		for to := range want {
+			if at := k.Offsets(to)[from]; at != total(sends[:to]) {
+				t.Errorf("%s: %d to %d begins at %d", k, from, to, at)
+			}
 		}
 	}
 }
@@ -80,6 +84,14 @@ func TestEvenVolume(t *testing.T) {
 	}
 	if _, uneven := even.EvenVolume(); uneven {
 		t.Error("an even alltoallv is uneven")
+	}
+	k := Case{Collective: AllToAllV, Type: Float32, World: 8, Imbalance: "hot:4"}.WithSize(1 << 10)
+	if _, exists := k.EvenVolume(); exists { // 352 bytes per rank, of which equal parts are 256 or 384
+		t.Error("an even reference that is 9 % off")
+	}
+	a, b := Case{Collective: AllToAllV, Type: Float32, World: 3, Imbalance: Even}.WithSize(1008), even
+	if b = a.WithSize(1011); a != b {
+		t.Errorf("two cases of one exchange: %+v, %+v", a, b)
 	}
 }
 

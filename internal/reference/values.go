@@ -145,7 +145,7 @@ func output(c coll.Case, rank, salt int) []float64 {
 func sender(c coll.Case, rank int, i int64) (from int, at int64) {
 	for r, count := range c.Receives(rank) {
 		if i < count {
-			return r, c.SendOffset(r, rank) + i
+			return r, c.Offsets(rank)[r] + i
 		}
 		i -= count
 	}

@@ -64,6 +64,8 @@ func (r *Record) Lacks() notice.Lack {
 		return notice.Lack{}
 	case r.Imported.Operation != "":
 		return notice.Lack{Lacks: notice.OtherOperation, Operation: r.Imported.Operation}
+	case r.Collective == coll.AllToAllV && r.Imbalance == "":
+		return notice.Lack{Lacks: notice.OtherOperation, Operation: r.Collective.String() + " of unknown imbalance"}
 	case r.Collective == coll.Other:
 		return notice.Lack{Lacks: notice.LacksCollective}
 	case r.World == 0:

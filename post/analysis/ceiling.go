@@ -115,7 +115,13 @@ func (c *Ceilings) Of(runs []*result.Run, of coll.Case) Ceiling {
 
 func (c *Ceilings) of(run *result.Run, of coll.Case) Ceiling {
 	nodes, perNode := run.Nodes, run.RanksPerNode
+	uneven := of.Uneven()
+	if of.Collective == coll.AllToAllV {
+		of.Collective = coll.AllToAll
+	}
 	switch {
+	case uneven: // each matrix has another peak
+		return moot(notice.NoPeak{Reason: notice.UnknownCase})
 	case run.Rehearse:
 		return moot(notice.NoPeak{Reason: notice.Simulated})
 	case of.Collective == coll.Other || of.World == 0:

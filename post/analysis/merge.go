@@ -52,7 +52,8 @@ func leadOf(group []Finding) int {
 // sameCause reports whether two findings probably have one cause. Within one operation and world: bends at the same
 // sizes in any placement and mode. Across operations and worlds: the same kind in the same range.
 func sameCause(a, b Finding) bool {
-	if a.ofGroup || b.ofGroup || a.Curve.Contender != b.Curve.Contender || a.Curve.Tool != b.Curve.Tool {
+	if a.ofGroup || b.ofGroup || a.Curve.Contender != b.Curve.Contender || a.Curve.Tool != b.Curve.Tool ||
+		a.Code() == Imbalance {
 		return false
 	}
 	if sameOperation(a.Curve, b.Curve) {

@@ -82,8 +82,9 @@ func slowRanks(curves []*Curve, _ Options) (found []Finding) {
 		if group[0].World < 3 { // of two ranks there is no middle
 			continue
 		}
-		// In rooted operations what a rank takes goes by its place.
-		even := slices.DeleteFunc(slices.Clone(group), func(c *Curve) bool { return c.Collective.Rooted() })
+		// In rooted and uneven operations what a rank takes goes by its place.
+		even := slices.DeleteFunc(slices.Clone(group),
+			func(c *Curve) bool { return c.Collective.Rooted() || c.Case(0).Uneven() })
 		s, records := standsOut(even, func(u *RankUse) map[int]*Standout { return u.Slowest })
 		if s == nil {
 			continue

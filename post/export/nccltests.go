@@ -20,6 +20,7 @@ type ncclKey struct {
 	root     int
 	size     int64
 	cycle    int
+	parts    coll.Imbalance
 }
 
 // ncclRow is one row of the table. A log may have rows that look alike; each stays one of its own.
@@ -166,6 +167,9 @@ func writeNCCLRows(w io.Writer, f *result.File, c coll.Collective, records []*re
 func writeNCCLComments(w io.Writer, r *result.Record) {
 	point := fmt.Sprintf("# %d %d %s %s %d %s: ", r.SizeBytes, r.Count, ncclType(r.Type), r.Op, r.Root,
 		title.Placement(r.Placement))
+	if r.Imbalance != "" {
+		fmt.Fprintf(w, "%simbalance %s\n", point, document.Printable(string(r.Imbalance)))
+	}
 	for _, k := range r.Warnings {
 		fmt.Fprintf(w, "%swarning: %s\n", point, document.Printable(k.String()))
 	}
@@ -178,7 +182,7 @@ func writeNCCLComments(w io.Writer, r *result.Record) {
 func ncclRows(records []*result.Record) (rows []*ncclRow) {
 	last := map[ncclKey]*ncclRow{}
 	for _, r := range records {
-		k := ncclKey{r.Type, r.Op, r.Root, r.SizeBytes, r.Cycle}
+		k := ncclKey{r.Type, r.Op, r.Root, r.SizeBytes, r.Cycle, r.Imbalance}
 		at := 0
 		if r.Placement == coll.InPlace {
 			at = 1

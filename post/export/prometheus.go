@@ -115,6 +115,9 @@ func pointLabels(run *result.Run, r *result.Record) string {
 		"size_bytes", title.Known(r.SizeBytes >= 0, func() string { return strconv.FormatInt(r.SizeBytes, 10) }),
 		"imported", importedTool(run),
 	}
+	if r.Imbalance != "" {
+		pairs = append(pairs, "imbalance", string(r.Imbalance))
+	}
 	if r.Group != nil {
 		pairs = append(pairs, "group", r.Group.String())
 	}

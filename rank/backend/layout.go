@@ -55,6 +55,9 @@ func (l Layout) slot(c coll.Case, rank int) (send, recv int64) {
 	if l.alike && c.Collective.Rooted() {
 		rank = c.Root
 	}
+	if l.alike && c.Collective == coll.AllToAllV {
+		return c.SizeBytes, c.SizeBytes
+	}
 	if c.Placement == coll.InPlace {
 		recv = max(c.SendCount(rank), c.RecvCount(rank)) * s
 	} else {

@@ -18,10 +18,14 @@ func TestWindowLayout(t *testing.T) {
 				if collective.Rooted() {
 					c.Root = 1
 				}
+				if collective == coll.AllToAllV {
+					c.Imbalance = "hot:4"
+					c = c.WithSize(4 * count)
+				}
 				if collective.Reduces() {
 					c.Op = coll.Sum
 				}
-				root := Layout{Rank: max(0, c.Root), Rotate: rotate}
+				root := Layout{Rank: max(0, c.Root), Rotate: rotate, alike: collective == coll.AllToAllV}
 				for rank := range ranks {
 					l := Layout{Rank: rank, Rotate: rotate, alike: true}
 					send, recv, slots := l.Slots(c)

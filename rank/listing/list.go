@@ -118,10 +118,10 @@ func (l *list) world(name string, n int) (shortest, longest time.Duration, err e
 	onHost := memErr == nil && (backend.OnHosts(name) || name == backend.Simulation)
 	l.printf("#\n# world %d\n#            size       count     type   op root  in mode         memory  time\n", n)
 	largest := 0.0
-	last := coll.Collective(0)
+	last := ""
 	for _, c := range cases {
-		if c.Collective != last {
-			last = c.Collective
+		if heading := strings.TrimSpace(fmt.Sprint(c.Collective, " ", c.Imbalance)); heading != last {
+			last = heading
 			l.printf("# %s\n", last)
 		}
 		memory := l.memory(c, cases)
@@ -153,11 +153,8 @@ func (l *list) world(name string, n int) (shortest, longest time.Duration, err e
 // memory returns the bytes of buffers of a case on the rank that needs most.
 func (l *list) memory(c coll.Case, cases []coll.Case) (most float64) {
 	ranks := []int{0, max(0, c.Root)}
-	if c.Collective == coll.AllToAllV {
-		ranks = nil
-		for rank := range c.World {
-			ranks = append(ranks, rank)
-		}
+	for rank := range c.Imbalance.Ranks() {
+		ranks = append(ranks, rank)
 	}
 	for _, rank := range ranks {
 		most = max(most, l.p.Options.Layout(l.p.Sweep, cases, rank).Memory(c))

@@ -215,7 +215,7 @@ func (o *fakeOperation) exchange() error {
 		at := 0
 		for r, count := range c.Receives(me) {
 			n := int(count) * s
-			copy(recv[at:at+n], input(r)[int(c.SendOffset(r, me))*s:])
+			copy(recv[at:at+n], input(r)[int(c.Offsets(me)[r])*s:])
 			at += n
 		}
 	default:
