@@ -16,6 +16,7 @@ import (
 type made struct {
 	backend, library string
 	collective       coll.Collective
+	imbalance        coll.Imbalance
 	placement        coll.Placement
 	mode             coll.Mode
 	world, nodes     int
@@ -78,6 +79,7 @@ func (m made) fill(c *Collector) {
 				Placement:  m.placement,
 				Mode:       m.mode,
 				World:      m.world,
+				Imbalance:  m.imbalance,
 			}.WithSize(
 				1 << k,
 			)
