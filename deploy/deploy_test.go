@@ -48,7 +48,8 @@ func stubs(t *testing.T, programs map[string]string) (path, dir string) {
 func acceptsFlags(t *testing.T, where string, words []string) {
 	t.Helper()
 	rank := filepath.Join(needs.Programs(t), "bin/rank")
-	if out, err := exec.Command(rank, append(slices.Clone(words), "--list", "--simulate")...).CombinedOutput(); err != nil {
+	out, err := exec.Command(rank, append(slices.Clone(words), "--list", "--simulate")...).CombinedOutput()
+	if err != nil {
 		t.Errorf("%s: rank %v: %s", where, words, out)
 	}
 }

@@ -135,7 +135,8 @@ func TestPodEndsWithADiagnosis(t *testing.T) {
 	if err != nil || len(found) != 1 || code != 5 { // a dead rank
 		t.Fatalf("code %d, results %q %v\n%s", code, found, err, out)
 	}
-	if text := read(t, found[0]); !strings.Contains(text, `"kind":"end"`) || !strings.Contains(text, `"code":"rank-gone"`) {
+	text := read(t, found[0])
+	if !strings.Contains(text, `"kind":"end"`) || !strings.Contains(text, `"code":"rank-gone"`) {
 		t.Errorf("no end in the results:\n%s", text)
 	}
 }
