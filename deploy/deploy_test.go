@@ -44,11 +44,12 @@ func stubs(t *testing.T, programs map[string]string) (path, dir string) {
 	return "PATH=" + dir + ":" + os.Getenv("PATH"), dir
 }
 
-// acceptsFlags checks that rank accepts the words of a command line.
+// acceptsFlags checks that rank plans the run of a command line, with simulated GPUs.
 func acceptsFlags(t *testing.T, where string, words []string) {
 	t.Helper()
 	rank := filepath.Join(needs.Programs(t), "bin/rank")
-	if out, err := exec.Command(rank, append(slices.Clone(words), "--help")...).CombinedOutput(); err != nil {
+	out, err := exec.Command(rank, append(slices.Clone(words), "--list", "--simulate")...).CombinedOutput()
+	if err != nil {
 		t.Errorf("%s: rank %v: %s", where, words, out)
 	}
 }
@@ -183,8 +184,15 @@ func TestNodeCheck(t *testing.T) {
 	check := func(env []string, flags ...string) (string, int) {
 		return run(t, env, "bash", append([]string{"-c", harness, "bash"}, flags...)...)
 	}
-	if out, code := check([]string{rank}, "--backend", "nccl", "--simulate"); code != 0 || out != "" {
+	if out, code := check([]string{rank}, "8", "--backend", "nccl", "--simulate"); code != 0 || out != "" {
 		t.Errorf("simulated GPUs: %d, %s", code, out)
+	}
+	for want, env := range map[string]string{"7-of-8-gpus": "BUSBAR_REHEARSAL_GPUS=7",
+		"gpus-simulated": "BUSBAR_FATAL=gpu-memory-errors gpus-simulated"} {
+		out, code := check([]string{rank, env}, "8", "--backend", "nccl", "--simulate")
+		if code != 1 || out != "die 1 check_busbar:  "+want+"\n" {
+			t.Errorf("%s: %d, %s", env, code, out)
+		}
 	}
 	out, code := check([]string{rank}, "--backend", "nccl", "--cuda", "/nowhere")
 	if !strings.HasPrefix(out, "die 1 check_busbar:  ") || !strings.Contains(out, " gpu-driver-unusable") || code != 1 {
@@ -194,17 +202,38 @@ func TestNodeCheck(t *testing.T) {
 	if code != 1 || !strings.Contains(out, "exited with 127") {
 		t.Errorf("no rank: %d, %s", code, out)
 	}
-	path, _ := stubs(t, map[string]string{"logger": ""})
-	if out, code := run(t, []string{path, rank}, "slurm/prolog.sh"); code != 0 || out != "" {
-		t.Errorf("a job without GPUs: %d, %s", code, out)
-	}
-	link := filepath.Join(t.TempDir(), "epilog")
+}
+
+// TestSlurmProlog: rank is called for the GPUs of the job, which must all be found. It is also started by a link.
+func TestSlurmProlog(t *testing.T) {
+	_, dir := stubs(t, map[string]string{"rank": `
+echo "$CUDA_DEVICE_ORDER $CUDA_VISIBLE_DEVICES $*" >"$LOG"
+echo '"code": "gpus-visible",'
+echo '"gpus": 2,'`})
+	called := filepath.Join(dir, "log")
+	link := filepath.Join(dir, "epilog")
 	if err := os.Symlink(absolute(t, "slurm/prolog.sh"), link); err != nil {
 		t.Fatal(err)
 	}
-	out, code = run(t, []string{path, "BUSBAR_RANK=/nowhere/rank", "SLURM_JOB_GPUS=0", "SLURM_JOB_ID=7"}, link)
-	if code != 1 || !strings.Contains(out, "check_busbar") {
-		t.Errorf("a failed check: %d, %s", code, out)
+	stub := []string{"BUSBAR_RANK=" + filepath.Join(dir, "rank"), "LOG=" + called, "SLURM_JOB_ID=7"}
+	if out, code := run(t, stub, "slurm/prolog.sh"); code != 0 || out != "" {
+		t.Errorf("a job without GPUs: %d, %s", code, out)
+	}
+	if _, err := os.Stat(called); err == nil {
+		t.Error("rank is called for a job without GPUs")
+	}
+	for gpus, want := range map[string]int{"5,6": 0, "5,6,7": 1} {
+		out, code := run(t, append(stub, "SLURM_JOB_GPUS="+gpus), link)
+		if code != want || strings.Contains(out, "2-of-3-gpus") != (want == 1) {
+			t.Errorf("GPUs %s: %d, %s", gpus, code, out)
+		}
+		call := strings.Fields(read(t, called))
+		if strings.Join(call[:2], " ") != "PCI_BUS_ID "+gpus {
+			t.Errorf("GPUs %s: %q", gpus, call)
+		}
+		acceptsFlags(t, "prolog.sh", slices.DeleteFunc(call[2:], func(word string) bool {
+			return word == "--preflight" || word == "--json" // which exclude the plan
+		}))
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"busbar/internal/needs"
 )
@@ -110,12 +111,33 @@ func TestPodStartsItsRanks(t *testing.T) {
 	}
 }
 
-// TestPodStopsWithItsFirstFailedRank: the other rank would end without an error after a minute.
-func TestPodStopsWithItsFirstFailedRank(t *testing.T) {
-	_, code := run(t, pod(0, 1, 2, 1), "kubernetes/pod.sh", "bash", "-c",
-		`[ "$RANK" = 1 ] && exit 5; exec sleep 60 >&- 2>&-`)
-	if code != 5 {
-		t.Errorf("code %d", code)
+// TestPodStopsRanks: after a failure rank 0 would end without an error after ten minutes.
+func TestPodStopsRanks(t *testing.T) {
+	t.Parallel()
+	out, code := run(t, append(pod(0, 1, 2, 1), "GRACE=1"), "kubernetes/pod.sh", "bash", "-c",
+		`[ "$RANK" = 1 ] && exit 5; trap 'echo stopped; kill $!; exit 4' TERM; sleep 600 & wait`)
+	if code != 4 || out != "stopped\n" {
+		t.Errorf("code %d, %s", code, out)
+	}
+}
+
+// TestPodEndsWithADiagnosis: pod.sh is process 1 and a rank crashes; rank 0 names it in the results.
+func TestPodEndsWithADiagnosis(t *testing.T) {
+	t.Parallel()
+	if out, err := exec.Command("unshare", "--pid", "--fork", "true").CombinedOutput(); err != nil {
+		t.Skipf("unshare: %v, %s", err, out)
+	}
+	bin, results := filepath.Join(needs.Programs(t), "bin"), t.TempDir()
+	env := append(pod(0, 1, 3, freePort(t)), "PATH="+bin+":"+os.Getenv("PATH"), "BUSBAR_REHEARSAL_FAULT=crash@rank=2")
+	out, code := run(t, env, "unshare", "--pid", "--fork", "kubernetes/pod.sh", "rank", "--simulate", "--backend", "nccl",
+		"--collective", "all_reduce", "-b", "8", "-e", "8", "--quiet", "--out", results)
+	found, err := filepath.Glob(filepath.Join(results, "*.jsonl"))
+	if err != nil || len(found) != 1 || code != 5 { // a dead rank
+		t.Fatalf("code %d, results %q %v\n%s", code, found, err, out)
+	}
+	text := read(t, found[0])
+	if !strings.Contains(text, `"kind":"end"`) || !strings.Contains(text, `"code":"rank-gone"`) {
+		t.Errorf("no end in the results:\n%s", text)
 	}
 }
 
@@ -128,17 +150,23 @@ func TestPodRequiresItsVariables(t *testing.T) {
 	}
 }
 
+// freePort returns a port that no program uses.
+func freePort(t *testing.T) int {
+	t.Helper()
+	free, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer free.Close()
+	return free.Addr().(*net.TCPAddr).Port
+}
+
 // measure starts two pods with two ranks each, which meet by TCP and measure with the simulation; it returns the folder
 // of the results.
 func measure(t *testing.T, flags ...string) string {
 	t.Helper()
 	bin := filepath.Join(needs.Programs(t), "bin")
-	free, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	port := free.Addr().(*net.TCPAddr).Port
-	free.Close()
+	port := freePort(t)
 	results := t.TempDir()
 	args := append([]string{"rank", "--simulate", "--backend", "nccl", "--allow-shared-gpu",
 		"--collective", "all_reduce",
@@ -196,5 +224,49 @@ func TestMetricsAreDocumented(t *testing.T) {
 	slices.Sort(documented)
 	if !slices.Equal(exported, documented) {
 		t.Errorf("exported %q\ndocumented %q", exported, documented)
+	}
+}
+
+// TestNights: each night has a folder of its own, unless NIGHT names it; 30 are kept. A night that ended early does not
+// become the baseline.
+func TestNights(t *testing.T) {
+	t.Parallel()
+	path, dir := stubs(t, map[string]string{
+		"rank": `while [ "$1" != --out ]; do shift; done; mkdir -p "$2"; echo "$CODE" >"$2/file"; exit "$CODE"`,
+		"post": ""})
+	nights := filepath.Join(dir, "folder/nights")
+	for i := range 40 {
+		old := filepath.Join(nights, fmt.Sprint("old", i))
+		if err := os.MkdirAll(old, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		then := time.Unix(int64(i), 0)
+		if err := os.Chtimes(old, then, then); err != nil {
+			t.Fatal(err)
+		}
+	}
+	night := func(env ...string) int {
+		_, code := run(t, append(env, path, "LAUNCHES=1"), "./nightly.sh", filepath.Join(dir, "folder"), "rank")
+		return code
+	}
+	if code := night("CODE=4", "NIGHT=early"); code != 4 {
+		t.Fatalf("a hang: %d", code)
+	}
+	if code := night("CODE=0"); code != 0 {
+		t.Fatalf("the first complete night: %d", code)
+	}
+	if text := read(t, filepath.Join(dir, "folder/baseline/file")); text != "0\n" {
+		t.Errorf("the baseline has a launch that exited with %s", text)
+	}
+	found, err := filepath.Glob(nights + "/*")
+	if err != nil || len(found) != 29 || !slices.Contains(found, nights+"/early") ||
+		slices.Contains(found, nights+"/old11") || !slices.Contains(found, nights+"/old12") {
+		t.Errorf("%v, %d nights: %q", err, len(found), found)
+	}
+	if code := night("CODE=6"); code != 6 {
+		t.Errorf("failed points: %d", code)
+	}
+	if found, _ = filepath.Glob(nights + "/20*T*Z"); len(found) != 1 {
+		t.Errorf("nights named by time: %q", found)
 	}
 }

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Packs dist/busbar-VERSION-linux-ARCH.tar.gz: rank, post, a relocatable Open MPI, Gloo if its shim was built, scripts
-# and licences. Run `make build` first, or let FROM name a folder with other bin and lib; ARCH selects another machine
+# Packs dist/busbar-VERSION-linux-ARCH.tar.gz: rank, post, a relocatable Open MPI, Gloo if its shim was built, slurm/,
+# deploy/ and licences. Run `make build` first, or let FROM name a folder with other bin and lib; ARCH selects another machine
 # (scripts/lib/target.sh), VERSION sets the version in the name. The script then checks each packed file: its glibc
 # symbols are at most of version GLIBC_FLOOR (2.34), and it loads only libraries of the bundle and of glibc (Gloo: also
 # C++).
@@ -22,6 +22,12 @@ fail() {
   exit 1
 }
 
+# examples lists the files of slurm/ and deploy/ that need no sources: those of git, so that nothing private is packed.
+examples() {
+  if git ls-files --error-unmatch VERSION >/dev/null 2>&1; then git ls-files slurm deploy; else find slurm deploy -type f; fi |
+    grep -vE '[.]go$|^slurm/cluster/|^deploy/[a-z]+/test/|^deploy/container/(Containerfile|busbar[.]def|programs[.]sh|test[.]sh)$'
+}
+
 programs() {
   mkdir -p "$top/bin" "$top/lib" "$top/test"
   cp "$from"/bin/{rank,post} "$top/bin/"
@@ -32,7 +38,7 @@ programs() {
   while read -r file; do
     mkdir -p "$top/$(dirname "$file")"
     cp -p "$file" "$top/$file"
-  done < <(find slurm -type f -not -name '*.go' -not -path 'slurm/cluster/*')
+  done < <(examples)
   cp "$from/lib/busbar-nccl-profiler.so" "$top/lib/"
   if [ -e scripts/rehearsal.sh ]; then cp -r "$from/lib/rehearsal" "$top/lib/"; fi
 }

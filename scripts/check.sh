@@ -117,6 +117,13 @@ early_readers() {
   [ -z "$found" ] || { printf 'pipes whose reader stops early, under pipefail:\n%s\n' "$found"; return 1; }
 }
 
+# Markers that a merge left.
+conflicts() {
+  local found
+  found=$(git grep -nE '^(<{7}|>{7}) ')
+  [ -z "$found" ] || { printf 'conflict markers:\n%s\n' "$found"; return 1; }
+}
+
 # Cgo is only for the bindings, the loop and the program of a step; depguard does not check it.
 cgo() {
   local found
@@ -218,7 +225,7 @@ image() { deploy/container/test.sh; }
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 export OMPI_MCA_hwloc_base_binding_policy=none OMPI_MCA_mpi_yield_when_idle=1
 
-linters=(format cgo shellcheck early-readers tidy golangci-lint)
+linters=(format cgo shellcheck early-readers conflicts tidy golangci-lint)
 
 case ${1:-} in
 lint)
@@ -236,7 +243,7 @@ test)
   begin golangci-lint
   must build
   built=1
-  for s in format cgo shellcheck early-readers tidy; do step "$s"; done
+  for s in format cgo shellcheck early-readers conflicts tidy; do step "$s"; done
   begin simulated-gpu # it mostly waits
   step tests
   join simulated-gpu

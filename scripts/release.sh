@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Builds the release of VERSION into dist/, from nothing that was built before; docs/releasing.md lists the files.
-# Building the same commit again gives the same bytes, in any folder. A tree with changes has +dirty in its version.
+# Building the same commit again gives the same bytes, in any folder. A tree with changes or new files has +dirty in its version.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 umask 022
@@ -11,7 +11,7 @@ export LC_ALL=C TZ=UTC
 GO=${GO:-go}
 work=.tools/release
 version=$(<VERSION)
-if git rev-parse --git-dir >/dev/null 2>&1 && ! git diff --quiet HEAD --; then version+=+dirty; fi
+if [ -n "$(git status --porcelain 2>/dev/null)" ]; then version+=+dirty; fi
 set_epoch
 export VERSION=$version
 

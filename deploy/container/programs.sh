@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# Compiles rank and post into bin/ for amd64 or arm64, as root in a Debian with Go: programs.sh ARCHITECTURE VERSION
+# Compiles rank and post into bin/ for amd64 or arm64, as root in a Debian with Go: programs.sh ARCHITECTURE VERSION|unknown
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 arch=$1 version=$2
+[ "$version" != unknown ] || version=$(<VERSION)
 packages=(gcc libc6-dev)
 case $arch in
   amd64) triplet=x86_64-linux-gnu ;;

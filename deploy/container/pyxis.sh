@@ -6,7 +6,7 @@
 #SBATCH --exclusive
 #SBATCH --time=01:00:00
 # Measures in the image with enroot and pyxis: sbatch deploy/container/pyxis.sh [rank flags]
-# IMAGE is a squashfs file that all nodes see: enroot import -o busbar.sqsh dockerd://busbar (or podman://busbar).
+# IMAGE is a squashfs file that all nodes see: enroot import -o busbar.sqsh dockerd://busbar:0.1.0 (or podman://…).
 # The ranks meet by TCP, so that no MPI of the host has to fit that of the image.
 set -euo pipefail
 image=${IMAGE:-$PWD/busbar.sqsh} out=$PWD/results/job$SLURM_JOB_ID

@@ -282,9 +282,43 @@ func TestIndexedJobsMeet(t *testing.T) {
 	for i, v := range env {
 		names[i] = v.Name
 	}
-	// $(JOB) is replaced only if JOB is above it.
-	if slices.Index(names, "JOB") > slices.Index(names, "MASTER_ADDR") || slices.Index(names, "JOB") < 0 {
+	// $(JOB) is replaced only if JOB is above it. NIGHT is the same in all pods.
+	named, at := slices.Index(names, "JOB"), slices.Index(names, "NIGHT")
+	if named < 0 || named > slices.Index(names, "MASTER_ADDR") || named > at || env[at].Value != "$(JOB)" {
 		t.Errorf("variables %v", names)
+	}
+}
+
+// TestNamesDiffer: the MPI Operator makes a Service with the name of the MPIJob, and refuses it if another exists. The
+// page names what has the log of each job.
+func TestNamesDiffer(t *testing.T) {
+	all := objects(t)
+	mpiJob, torch := all["mpijob.yaml:0"].(*mpi.MPIJob).Name, all["pytorchjob.yaml:0"].(*training.PyTorchJob).Name
+	indexed := all["indexed-job.yaml:1"].(*batch.Job).Name
+	names := []string{mpiJob, torch, indexed, all["nightly-cronjob.yaml:1"].(*batch.CronJob).Name}
+	slices.Sort(names)
+	if len(slices.Compact(names)) != 4 {
+		t.Errorf("jobs %q", names)
+	}
+	page, err := os.ReadFile("../../../docs/kubernetes.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, log := range []string{"job/" + indexed, "job/" + mpiJob + "-launcher", "pod/" + torch + "-master-0"} {
+		if !strings.Contains(string(page), log) {
+			t.Errorf("the page lacks kubectl logs %s", log)
+		}
+	}
+}
+
+// TestRunsOfAnMPIJobDoNotMix: --resume skips what the folder has, so that each MPIJob requires a folder of its own.
+func TestRunsOfAnMPIJobDoNotMix(t *testing.T) {
+	job := objects(t)["mpijob.yaml:0"].(*mpi.MPIJob).Spec
+	launcher := job.MPIReplicaSpecs[mpi.MPIReplicaTypeLauncher].Template.Spec.Containers[0]
+	at := slices.Index(launcher.Args, "--out")
+	if at < 0 || launcher.Args[at+1] != "/results/$("+launcher.Env[0].Name+")" ||
+		launcher.Env[0].ValueFrom.FieldRef.FieldPath != "metadata.name" {
+		t.Errorf("%q, %v", launcher.Args, launcher.Env)
 	}
 }
 
