@@ -54,8 +54,8 @@ func (p *planner) addImbalances(part *Part, c coll.Case) error {
 	}
 	for _, c.Imbalance = range part.Imbalances {
 		if n := c.Imbalance.Ranks(); n > 0 && n != p.world {
-			return fmt.Errorf("%s has %d rows and columns, but the world has %d ranks: both must be equal", c.Imbalance, n,
-				p.world)
+			return fmt.Errorf("%s has %d rows and columns, but the world has %d ranks: both must be equal", c.Imbalance,
+				n, p.world)
 		}
 		p.reference = c.Imbalance != coll.Even // first what an uneven case is compared with
 		if err := p.add(part, c); err != nil {

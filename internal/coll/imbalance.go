@@ -216,8 +216,8 @@ func (c Case) Offsets(rank int) []int64 {
 	})
 }
 
-// withSplits sets SizeBytes of an alltoallv, and Count to 0 where nothing is left of the parts. Rank 0 is the busiest of
-// generated parts.
+// withSplits sets SizeBytes of an alltoallv, and Count to 0 where nothing is left of the parts. Rank 0 is the busiest
+// of generated parts.
 func (c Case) withSplits(asked int64) Case {
 	most, size := int64(0), int64(c.Type.Size())
 	for rank := range c.split().ranks() {

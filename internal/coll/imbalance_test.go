@@ -89,8 +89,8 @@ func TestEvenVolume(t *testing.T) {
 	if _, exists := k.EvenVolume(); exists { // 352 bytes per rank, of which equal parts are 256 or 384
 		t.Error("an even reference that is 9 % off")
 	}
-	a, b := Case{Collective: AllToAllV, Type: Float32, World: 3, Imbalance: Even}.WithSize(1008), even
-	if b = a.WithSize(1011); a != b {
+	a := Case{Collective: AllToAllV, Type: Float32, World: 3, Imbalance: Even}.WithSize(1008)
+	if b := a.WithSize(1011); a != b {
 		t.Errorf("two cases of one exchange: %+v, %+v", a, b)
 	}
 }

@@ -105,6 +105,7 @@ const (
 
 	Simulated   PeakReason = "simulated"
 	UnknownCase PeakReason = "unknown-case"
+	UnevenParts PeakReason = "uneven-parts"
 	OneRank     PeakReason = "one-rank"
 )
 
@@ -125,6 +126,7 @@ var peakReasonTexts = map[PeakReason]string{
 	UnknownRate:     "rate of a port not recorded",
 	Simulated:       "no device was measured (simulation)",
 	UnknownCase:     "collective or number of ranks unknown",
+	UnevenParts:     "depends on the imbalance of the parts",
 	OneRank:         "one rank sends nothing over a link",
 }
 

@@ -121,7 +121,7 @@ func (c *Ceilings) of(run *result.Run, of coll.Case) Ceiling {
 	}
 	switch {
 	case uneven: // each matrix has another peak
-		return moot(notice.NoPeak{Reason: notice.UnknownCase})
+		return moot(notice.NoPeak{Reason: notice.UnevenParts})
 	case run.Rehearse:
 		return moot(notice.NoPeak{Reason: notice.Simulated})
 	case of.Collective == coll.Other || of.World == 0:
