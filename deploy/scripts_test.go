@@ -129,7 +129,8 @@ func TestPodEndsWithADiagnosis(t *testing.T) {
 	}
 	bin, results := filepath.Join(needs.Programs(t), "bin"), t.TempDir()
 	env := append(pod(0, 1, 3, freePort(t)), "PATH="+bin+":"+os.Getenv("PATH"), "BUSBAR_REHEARSAL_FAULT=crash@rank=2")
-	out, code := run(t, env, "unshare", "--pid", "--fork", "kubernetes/pod.sh", "rank", "--simulate", "--backend", "nccl",
+	out, code := run(t, env, "unshare", "--pid", "--fork", "kubernetes/pod.sh", "rank", "--simulate", "--backend",
+		"nccl",
 		"--collective", "all_reduce", "-b", "8", "-e", "8", "--quiet", "--out", results)
 	found, err := filepath.Glob(filepath.Join(results, "*.jsonl"))
 	if err != nil || len(found) != 1 || code != 5 { // a dead rank
