@@ -37,7 +37,7 @@ func (e *NothingError) Error() string {
 
 // Read reads all files, and those of folders with their subfolders. The notices are on files that were not used.
 func Read(ctx context.Context, paths []string) (*Evidence, []notice.Notice, error) {
-	r := &reading{ctx: ctx, known: evidence.NewInterned(), nccl: nccllog.NewReader()}
+	r := &reading{ctx: ctx, known: &evidence.Interned{}, nccl: nccllog.NewReader()}
 	var files []string
 	for _, path := range paths {
 		info, err := os.Stat(path)
@@ -85,7 +85,7 @@ type reading struct {
 // worker reads files, one after the other, in memory that it uses again.
 type worker struct {
 	ctx    context.Context
-	known  *evidence.Local
+	known  *evidence.Interned
 	buffer bytes.Buffer
 }
 
@@ -106,7 +106,7 @@ func (r *reading) files(paths []string) error {
 	var done sync.WaitGroup
 	for range max(1, min(runtime.GOMAXPROCS(0), 8)) {
 		done.Go(func() {
-			w := &worker{ctx: r.ctx, known: r.known.Local()}
+			w := &worker{ctx: r.ctx, known: r.known}
 			for i := range next {
 				all[i] = w.file(paths[i])
 			}

@@ -105,9 +105,7 @@ func (e *Error) Error() string {
 // Read reads one pickle; what the document held before is lost. The data must not change while the document is used.
 // The error is an *Error.
 func (d *Document) Read(data []byte) error {
-	*d = Document{
-		data: data, held: d.held[:0], items: d.items[:0], stack: d.stack[:0], marks: d.marks[:0], memo: d.memo[:0],
-	}
+	d.reset(data)
 	for {
 		d.start = d.at
 		op, err := d.number(1)
@@ -125,6 +123,12 @@ func (d *Document) Read(data []byte) error {
 		if err := d.step(); err != nil {
 			return err
 		}
+	}
+}
+
+func (d *Document) reset(data []byte) {
+	*d = Document{
+		data: data, held: d.held[:0], items: d.items[:0], stack: d.stack[:0], marks: d.marks[:0], memo: d.memo[:0],
 	}
 }
 
