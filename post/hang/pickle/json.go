@@ -2,22 +2,24 @@ package pickle
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 )
 
 // ReadJSON reads a JSON text as Read reads a pickle. Numbers that are not whole are 0.
-func (d *Document) ReadJSON(data []byte) (err error) {
+func (d *Document) ReadJSON(data []byte) error {
 	d.reset(nil)
 	in := json.NewDecoder(bytes.NewReader(data))
 	in.UseNumber()
-	d.top, err = d.json(in, 0)
-	return err
+	d.top = d.json(in, 0)
+	return d.err
 }
 
-func (d *Document) json(in *json.Decoder, depth int) (v Value, err error) {
+func (d *Document) json(in *json.Decoder, depth int) (v Value) {
 	token, err := in.Token()
 	if err != nil {
-		return v, err
+		d.err = cmp.Or(d.err, err)
+		return v
 	}
 	switch t := token.(type) {
 	case string:
@@ -32,26 +34,23 @@ func (d *Document) json(in *json.Decoder, depth int) (v Value, err error) {
 		v.Kind = Int
 		v.Int, _ = t.Int64()
 	case json.Delim:
-		if depth > maxDepth {
-			return v, d.failed("nested too deeply")
-		}
 		var of []Value
-		for in.More() {
-			e, err := d.json(in, depth+1)
-			if err != nil {
-				return v, err
+		for in.More() && d.err == nil {
+			if depth > maxDepth {
+				d.fail("nested too deeply")
+				return v
 			}
-			of = append(of, e)
+			of = append(of, d.json(in, depth+1))
 		}
 		kind := List
 		if t == '{' {
 			kind = Dict
 		}
 		v = d.container(kind)
-		if err := d.add(v, of); err != nil {
-			return v, err
+		d.add(v, of)
+		if _, err := in.Token(); err != nil {
+			d.err = cmp.Or(d.err, err)
 		}
-		_, err = in.Token()
 	}
-	return v, err
+	return v
 }
