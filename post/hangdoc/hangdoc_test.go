@@ -69,7 +69,9 @@ func TestChart(t *testing.T) {
 	for rank := range 1023 {
 		most = append(most, rank)
 	}
-	rows := rowsOf([]hang.Column{{Sequence: 6, Waiting: most, Missing: hangs.Ranks{1023}}})
+	rows := rowsOf([]hang.Column{{Sequence: 6, Ranks: [hang.States]hangs.Ranks{
+		hang.Waiting: most, hang.Missing: {1023},
+	}}})
 	if len(rows) != 2 || len(rows[0].ranks) != 1023 || rows[1].states != "2" {
 		t.Errorf("%+v", rows)
 	}
