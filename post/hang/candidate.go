@@ -1,6 +1,7 @@
 package hang
 
 import (
+	"maps"
 	"slices"
 
 	"busbar/post/hang/evidence"
@@ -33,9 +34,9 @@ type candidate struct {
 	stale    []int // ranks whose dumps are too old
 	sides    []side
 	tie      bool
-	late     *late  // the rank that entered long after the others
-	shift    *shift // the culprits' calls match those of the others one place further
-	last     int64  // number of the last collective that all completed
+	late     float64 // s after the others that the culprit entered; 0: it did not
+	shift    *shift  // the culprits' calls match those of the others one place further
+	last     int64   // number of the last collective that all completed
 }
 
 // side is what some ranks called.
@@ -43,12 +44,6 @@ type side struct {
 	call  *evidence.Call // nil if unknown
 	seq   int64          // 0: of the candidate
 	ranks []int
-}
-
-// late is how long after the others a rank entered.
-type late struct {
-	rank    int
-	seconds float64
 }
 
 // judge finds the earliest disagreement of a group; nil if nothing waits in it.
@@ -67,11 +62,7 @@ func (g *group) judge() *candidate {
 	for seq := g.next(max(low, 0)); seq > 0; seq = g.next(seq) {
 		g.findStale(seq, stale)
 		if found := g.judgeAt(c, seq, stale); found {
-			c.last = seq - 1
-			for rank := range stale {
-				c.stale = append(c.stale, rank)
-			}
-			slices.Sort(c.stale)
+			c.last, c.stale = seq-1, slices.Sorted(maps.Keys(stale))
 			return c
 		}
 	}
@@ -146,20 +137,12 @@ func (g *group) judgeAt(c *candidate, seq int64, stale map[int]bool) bool {
 		if t != nil && !stale[rank] {
 			p = t.presence(seq)
 		}
-		switch p {
-		case unknown:
-			c.absent = append(c.absent, rank)
-		case missing:
-			c.culprits = append(c.culprits, rank)
-		case waiting:
-			c.waiting = append(c.waiting, rank)
-		case ended:
-			c.ended = append(c.ended, rank)
-		case done:
-			c.finished = append(c.finished, rank)
-		}
+		in := [...]*[]int{
+			unknown: &c.absent, missing: &c.culprits, waiting: &c.waiting, ended: &c.ended, done: &c.finished,
+		}[p]
+		*in = append(*in, rank)
 	}
-	c.sides = g.sides(seq, slices.Concat(c.waiting, c.ended, c.finished))
+	c.sides = g.sides(seq, c.entered())
 	if len(c.culprits) > 0 {
 		c.kind = rankMissing
 		return len(c.waiting)+len(c.ended) > 0 || g.waitsLater(seq)
@@ -181,9 +164,9 @@ func (g *group) judgeAt(c *candidate, seq int64, stale map[int]bool) bool {
 		return true
 	default:
 		c.kind = allEntered
-		c.late = g.lateAt(seq)
-		if c.late != nil {
-			c.kind, c.culprits = rankMissing, []int{c.late.rank}
+		var rank int
+		if rank, c.late = g.lateAt(seq); c.late > 0 {
+			c.kind, c.culprits = rankMissing, []int{rank}
 		}
 		return true
 	}
@@ -195,24 +178,37 @@ func (g *group) judgeAt(c *candidate, seq int64, stale map[int]bool) bool {
 // timedOutLater reports whether the watchdogs of ranks gave up on different numbers, without a dump of the calls
 // before: then ranks called something else at some point. The sides become those of the timeouts.
 func (g *group) timedOutLater(c *candidate) bool {
-	var sides []side
-	for _, rank := range slices.Sorted(slices.Values(slices.Concat(c.waiting, c.finished))) {
-		t := g.tracks[rank]
-		if t.dump != nil || t.timeout == nil {
-			continue
+	var of []side
+	for _, rank := range slices.Concat(c.waiting, c.finished) {
+		if t := g.tracks[rank]; t.dump == nil && t.timeout != nil {
+			seq := t.timeout.Seq
+			of = append(of, side{t.call(seq), seq, []int{rank}})
 		}
-		i := slices.IndexFunc(sides, func(s side) bool { return s.seq == t.timeout.Seq })
-		if i < 0 {
-			i, sides = len(sides), append(sides, side{call: t.call(t.timeout.Seq), seq: t.timeout.Seq})
-		}
-		sides[i].ranks = append(sides[i].ranks, rank)
 	}
+	sides := joined(of, func(a, b side) bool { return a.seq == b.seq })
 	if len(sides) < 2 {
 		return false
 	}
-	slices.SortStableFunc(sides, func(a, b side) int { return len(b.ranks) - len(a.ranks) })
 	c.sides = sides
 	return true
+}
+
+// joined joins sides that are alike, that of the most ranks first.
+func joined(of []side, alike func(a, b side) bool) (all []side) {
+	for _, s := range of {
+		i := slices.IndexFunc(all, func(other side) bool { return alike(other, s) })
+		if i < 0 {
+			s.ranks = slices.Clone(s.ranks)
+			all = append(all, s)
+			continue
+		}
+		all[i].ranks = append(all[i].ranks, s.ranks...)
+	}
+	for _, s := range all {
+		slices.Sort(s.ranks)
+	}
+	slices.SortStableFunc(all, func(a, b side) int { return len(b.ranks) - len(a.ranks) })
+	return all
 }
 
 // waitsLater reports whether a rank waits in a later collective of the group.
@@ -238,25 +234,17 @@ func (g *group) agree(seq int64) bool {
 }
 
 // sides are the different calls of ranks, that of the most ranks first; unknown calls belong to none.
-func (g *group) sides(seq int64, ranks []int) (all []side) {
+func (g *group) sides(seq int64, ranks []int) []side {
 	slices.Sort(ranks)
+	var of []side
 	for _, rank := range ranks {
-		t := g.tracks[rank]
-		if t == nil {
-			continue
+		if t := g.tracks[rank]; t != nil {
+			if call := t.call(seq); call != nil {
+				of = append(of, side{call: call, ranks: []int{rank}})
+			}
 		}
-		call := t.call(seq)
-		if call == nil {
-			continue
-		}
-		i := slices.IndexFunc(all, func(s side) bool { return s.call == call || equalCalls(s.call, call) })
-		if i < 0 {
-			i, all = len(all), append(all, side{call: call})
-		}
-		all[i].ranks = append(all[i].ranks, rank)
 	}
-	slices.SortStableFunc(all, func(a, b side) int { return len(b.ranks) - len(a.ranks) })
-	return all
+	return joined(of, func(a, b side) bool { return a.call == b.call || equalCalls(a.call, b.call) })
 }
 
 // equalCalls compares calls as far as both are known: lines of the watchdog have no types and only sums.
@@ -274,12 +262,9 @@ func equalCalls(a, b *evidence.Call) bool {
 }
 
 func sameOps(sides []side) bool {
-	for i := 1; i < len(sides); i++ {
-		if evidence.Canonical(sides[i].call.Op) != evidence.Canonical(sides[0].call.Op) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(sides, func(s side) bool {
+		return evidence.Canonical(s.call.Op) != evidence.Canonical(sides[0].call.Op)
+	})
 }
 
 // minority is the ranks that are not on the largest side; all ranks if there are two largest.

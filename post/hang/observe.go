@@ -7,6 +7,7 @@ import (
 
 	"busbar/internal/notice"
 	"busbar/internal/notice/hangs"
+	"busbar/internal/units"
 	"busbar/post/hang/evidence"
 	"busbar/post/hang/watchdog"
 )
@@ -43,17 +44,21 @@ func (a *job) at(rank int, seq int64) notice.Location {
 
 func entryName(e *evidence.Entry) string { return fmt.Sprintf("record %d", e.Record) }
 
-func placeOf(e event) notice.Location { return notice.Location{File: e.file, Line: e.Line} }
+func placeOf(e *watchdog.Event) notice.Location { return notice.Location{File: e.File, Line: e.Line} }
 
-// observe adds what the dumps and logs show of a candidate.
+// observe adds what the dumps and logs show of a candidate; only what the logs show if it is nil.
 func (a *job) observe(c *candidate) {
+	if c == nil {
+		a.noteLines(nil)
+		return
+	}
 	if len(c.sides) > 1 && c.kind != undecided {
 		for _, s := range c.sides {
 			a.note(a.at(s.ranks[0], c.seq), hangs.Called{
 				Ranks: s.ranks, Call: callOf(s.call, max(s.seq, c.seq)), From: a.calledFrom(c, s.ranks[0]),
 			})
 		}
-	} else if entered := slices.Sorted(slices.Values(slices.Concat(c.waiting, c.ended))); len(entered) > 0 {
+	} else if entered := unique(slices.Concat(c.waiting, c.ended)); len(entered) > 0 {
 		call := c.call()
 		if len(c.sides) > 0 {
 			call = callOf(c.sides[0].call, c.seq)
@@ -70,11 +75,11 @@ func (a *job) observe(c *candidate) {
 	if len(c.stale) > 0 {
 		a.doubt(hangs.StaleDump{Ranks: c.stale})
 	}
-	if c.kind == rankMissing && len(c.culprits) > len(c.entered()) {
-		a.doubt(hangs.MostMissing{Entered: slices.Sorted(slices.Values(c.entered()))})
+	if entered := c.entered(); c.kind == rankMissing && len(c.culprits) > len(entered) {
+		a.doubt(hangs.MostMissing{Entered: entered})
 	}
-	if c.late != nil {
-		a.note(a.at(c.late.rank, c.seq), hangs.EnteredLate{Rank: c.late.rank, By: secondsOf(c.late.seconds)})
+	if c.late > 0 {
+		a.note(a.at(c.culprits[0], c.seq), hangs.EnteredLate{Rank: c.culprits[0], By: units.Seconds(c.late)})
 	}
 	if len(c.finished) > 0 && c.kind == allEntered {
 		a.doubt(hangs.CompletedBy{Ranks: c.finished})
@@ -91,7 +96,7 @@ func (a *job) observe(c *candidate) {
 func (a *job) lastCalls(c *candidate) {
 	for _, rank := range c.culprits {
 		t := c.group.tracks[rank]
-		if t == nil || c.late != nil {
+		if t == nil || c.late > 0 {
 			continue
 		}
 		if len(t.slots) == 0 {
@@ -120,49 +125,50 @@ func (a *job) noteLast(last hangs.LastCall, at notice.Location) {
 	a.note(at, last)
 }
 
-// linesOf adds the lines of logs that belong to a candidate, those of one kind together.
+// linesOf adds the lines of logs that belong to a candidate.
 func (a *job) linesOf(c *candidate) {
-	var timeouts, transfers, peers []event
 	everyone := c.group.everyone()
-	for _, e := range a.of(watchdog.Timeout, watchdog.Transfer, watchdog.Closed, watchdog.Status, watchdog.WrongSize) {
-		if e.Rank >= 0 && !slices.Contains(everyone, e.Rank) {
+	for _, e := range a.of(watchdog.Status, watchdog.WrongSize) {
+		switch {
+		case e.Kind == watchdog.Status && slices.Contains(c.culprits, e.Rank) && c.kind == rankMissing:
+			a.note(placeOf(e), hangs.Progress{
+				Rank: e.Rank, Enqueued: hangs.Number(e.Enqueued), Finished: hangs.Number(e.Completed),
+			})
+		case e.Kind == watchdog.WrongSize && (e.Rank < 0 || slices.Contains(everyone, e.Rank)):
+			a.note(placeOf(e), hangs.SizeRefused{Rank: e.Rank, Received: e.In, Expected: e.Out})
+		}
+	}
+	a.noteLines(everyone)
+}
+
+// noteLines adds the lines of ranks that timed out or lost a connection, those of one kind together; of all ranks if
+// none are named.
+func (a *job) noteLines(named []int) {
+	for _, kind := range []watchdog.Kind{watchdog.Timeout, watchdog.Transfer, watchdog.Closed} {
+		events := slices.DeleteFunc(a.of(kind), func(e *watchdog.Event) bool {
+			return named != nil && e.Rank >= 0 && !slices.Contains(named, e.Rank)
+		})
+		ranks := ranksOf(events)
+		if len(ranks) == 0 {
 			continue
 		}
-		switch e.Kind {
-		case watchdog.Timeout:
-			timeouts = append(timeouts, e)
-		case watchdog.Transfer:
-			transfers = append(transfers, e)
-		case watchdog.Closed:
-			peers = append(peers, e)
-		case watchdog.WrongSize:
-			a.note(placeOf(e), hangs.SizeRefused{Rank: e.Rank, Received: e.In, Expected: e.Out})
-		case watchdog.Status:
-			if slices.Contains(c.culprits, e.Rank) && c.kind == rankMissing {
-				a.note(placeOf(e), hangs.Progress{
-					Rank: e.Rank, Enqueued: hangs.Number(e.Enqueued), Finished: hangs.Number(e.Completed),
-				})
-			}
+		fact := hangs.TimedOut{Ranks: ranks, Text: events[0].Text}
+		if kind == watchdog.Closed {
+			a.note(placeOf(events[0]), hangs.PeerClosed(fact))
+		} else {
+			a.note(placeOf(events[0]), fact)
 		}
-	}
-	for _, of := range [][]event{timeouts, transfers} {
-		if ranks := ranksOf(of); len(ranks) > 0 {
-			a.note(placeOf(of[0]), hangs.TimedOut{Ranks: ranks, Text: of[0].Text})
-		}
-	}
-	if ranks := ranksOf(peers); len(ranks) > 0 {
-		a.note(placeOf(peers[0]), hangs.PeerClosed{Ranks: ranks, Text: peers[0].Text})
 	}
 }
 
-func ranksOf(events []event) (all hangs.Ranks) {
+// ranksOf are the ranks of events, where they are known.
+func ranksOf(events []*watchdog.Event) (all hangs.Ranks) {
 	for _, e := range events {
 		if e.Rank >= 0 {
 			all = append(all, e.Rank)
 		}
 	}
-	slices.Sort(all)
-	return slices.Compact(all)
+	return unique(all)
 }
 
 // calledFrom is the innermost function of the program that made a call: not of PyTorch.
@@ -220,15 +226,14 @@ func (a *job) stacks(ranks []int) {
 
 // lastStack adds the stack of the last call of a rank.
 func (a *job) lastStack(rank int) {
-	for _, d := range a.Dumps {
-		if d.Rank != rank {
-			continue
-		}
-		for i := len(d.Entries) - 1; i >= 0; i-- {
-			if s := d.Entries[i].Stack; s != nil {
-				a.found.Stacks = append(a.found.Stacks, RankStack{rank, d.File, true, s.Frames})
-				return
-			}
+	d := a.dump(rank)
+	if d == nil {
+		return
+	}
+	for _, e := range slices.Backward(d.Entries) {
+		if e.Stack != nil {
+			a.found.Stacks = append(a.found.Stacks, RankStack{rank, d.File, true, e.Stack.Frames})
+			return
 		}
 	}
 }

@@ -30,7 +30,7 @@ func (c *candidate) entry(rank int) *evidence.Entry {
 
 // entered are the ranks that called the candidate's collective.
 func (c *candidate) entered() []int {
-	return slices.Concat(c.waiting, c.ended, c.finished)
+	return slices.Sorted(slices.Values(slices.Concat(c.waiting, c.ended, c.finished)))
 }
 
 // follows reports whether a candidate is a consequence of another: its missing ranks wait in the other, or a rank that
@@ -40,12 +40,7 @@ func (c *candidate) follows(other *candidate) bool {
 		return false
 	}
 	if c.kind == rankMissing {
-		for _, rank := range c.culprits {
-			if !slices.Contains(other.waiting, rank) && !slices.Contains(other.ended, rank) {
-				return false
-			}
-		}
-		return true
+		return subset(c.culprits, slices.Concat(other.waiting, other.ended))
 	}
 	first := 0
 	for _, rank := range c.entered() {

@@ -30,8 +30,8 @@ func (l *Log) readTraceback(number int, line string, rank int) {
 		return
 	}
 	l.traceback = false
-	e := Event{Kind: Death, Reason: ByException, Line: number, Rank: rank, Seq: -1, In: -1, Out: -1, Enqueued: -1,
-		Completed: -1}
+	e := newEvent(number, rank)
+	e.Kind, e.Reason = Death, ByException
 	if slices.ContainsFunc(communication, func(w string) bool { return strings.Contains(line, w) }) {
 		e.Kind = Aftermath
 	}

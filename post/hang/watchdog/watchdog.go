@@ -3,6 +3,7 @@
 package watchdog
 
 import (
+	"cmp"
 	"regexp"
 	"slices"
 	"strconv"
@@ -38,6 +39,7 @@ const (
 // Event is what one line reports. Ranks are global; -1 is unknown.
 type Event struct {
 	Kind                Kind
+	File                string
 	Line                int
 	Rank                int
 	GroupID             string // PG number, which is local to the process
@@ -112,9 +114,9 @@ func (l *Log) Read(number int, line string) {
 	if !slices.ContainsFunc(words, func(w string) bool { return strings.Contains(line, w) }) {
 		return
 	}
-	e := Event{Line: number, Rank: rank, Seq: -1, In: -1, Out: -1, Enqueued: -1, Completed: -1}
+	e := newEvent(number, rank)
 	if m := identity.FindStringSubmatch(line); m != nil {
-		e.GroupID, e.Group = m[1], firstOf(m[3], m[2])
+		e.GroupID, e.Group = m[1], cmp.Or(m[3], m[2])
 		if e.Rank < 0 && (e.Group == "" || e.Group == "default_pg") {
 			e.Rank = integer(m[4])
 		}
@@ -133,7 +135,7 @@ func (l *Log) rankOf(line string) int {
 	if m := ofLine.FindStringSubmatch(line); m != nil {
 		named = integer(m[1])
 	} else if m := ofPrefix.FindStringSubmatch(line); m != nil {
-		named = integer(firstOf(m[1], m[2]))
+		named = integer(cmp.Or(m[1], m[2]))
 	}
 	if named < 0 {
 		return l.Rank
@@ -143,7 +145,6 @@ func (l *Log) rankOf(line string) int {
 
 // readWork reads PyTorch's watchdog.
 func (l *Log) readWork(e Event, line string) bool {
-	at := integer64(submatch(atWork, line))
 	switch w, s := work.FindStringSubmatch(line), status.FindStringSubmatch(line); {
 	case w != nil:
 		e.Kind, e.Took = Timeout, integer64(w[2])
@@ -161,7 +162,10 @@ func (l *Log) readWork(e Event, line string) bool {
 			}
 		}
 	case s != nil:
-		e.Kind, e.Seq, e.Enqueued, e.Completed = Status, at, integer64(s[1]), integer64(s[2])
+		e.Kind, e.Enqueued, e.Completed = Status, integer64(s[1]), integer64(s[2])
+		if m := atWork.FindStringSubmatch(line); m != nil {
+			e.Seq = integer64(m[1])
+		}
 		l.nameGroup(e)
 	case stuck.MatchString(line):
 		e.Kind = Stuck
@@ -205,9 +209,13 @@ func (l *Log) readGloo(e Event, line string) bool {
 	return true
 }
 
+func newEvent(line, rank int) Event {
+	return Event{Line: line, Rank: rank, Seq: -1, In: -1, Out: -1, Enqueued: -1, Completed: -1}
+}
+
 func (l *Log) add(e Event, line string) {
 	if len(l.Events) < maxEvents {
-		e.Text = shortened(line)
+		e.File, e.Text = l.File, shortened(line)
 		l.Events = append(l.Events, e)
 	}
 }
@@ -220,23 +228,6 @@ func shortened(line string) string {
 		return strings.ToValidUTF8(line[:maxText], "") + "…"
 	}
 	return strings.Clone(line)
-}
-
-func submatch(r *regexp.Regexp, line string) string {
-	m := r.FindStringSubmatch(line)
-	if m == nil {
-		return ""
-	}
-	return m[1]
-}
-
-func firstOf(words ...string) string {
-	for _, w := range words {
-		if w != "" {
-			return w
-		}
-	}
-	return ""
 }
 
 func integer(text string) int { return int(min(integer64(text), 1<<31-1)) }
