@@ -31,6 +31,7 @@ type Evidence struct {
 	Stacks []stack.Process
 	NCCL   *nccllog.Log // nil: nothing of NCCL
 	Own    []Own        // results of busbar's own runs
+	Folder string       // of all files, with its separator
 }
 
 // Finding is the verdict with all that belongs to it.
@@ -40,6 +41,7 @@ type Finding struct {
 	Evidence       []notice.Notice
 	Contradictions []notice.Notice
 	Stacks         []RankStack // of the ranks of the verdict
+	Folder         string      // of all files, with its separator
 	Calls          []Column    // the last collectives of the group, oldest first
 }
 
@@ -83,7 +85,7 @@ func Analyze(of Evidence) *Finding {
 	a.dead = a.deaths()
 	a.decide()
 	a.addOthers()
-	a.found.Calls = a.columns()
+	a.found.Calls, a.found.Folder = a.columns(), of.Folder
 	a.found.Verdict.Ranks = append([]int{}, a.found.Verdict.Ranks...)
 	slices.Sort(a.found.Verdict.Ranks)
 	return &a.found

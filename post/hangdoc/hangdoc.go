@@ -40,10 +40,10 @@ func Sections(f *hang.Finding) (all []document.Block) {
 	}
 	all = append(all, head)
 	for _, s := range f.Stacks {
-		all = append(all, stackSection(s))
+		all = append(all, stackSection(s, f.Folder))
 	}
-	all = append(all, list("Evidence", f.Evidence)...)
-	all = append(all, list("Limits and contradictions", f.Contradictions)...)
+	all = append(all, list("Evidence", f.Evidence, f.Folder)...)
+	all = append(all, list("Limits and contradictions", f.Contradictions, f.Folder)...)
 	if len(f.Calls) > 0 {
 		all = append(all, &document.Section{Title: "Last collectives", Blocks: []document.Block{
 			chart(f.Calls), table(f.Calls),
@@ -52,10 +52,11 @@ func Sections(f *hang.Finding) (all []document.Block) {
 	return append(all, next(f))
 }
 
-// list is a section of notices.
-func list(title string, of []notice.Notice) []document.Block {
+// list is a section of notices, whose files are below a folder.
+func list(title string, of []notice.Notice, folder string) []document.Block {
 	var texts document.List
 	for _, n := range of {
+		n.At.File = strings.TrimPrefix(n.At.File, folder)
 		texts = append(texts, strings.Join(append([]string{n.Sentence()}, n.Details()...), " "))
 	}
 	if len(texts) == 0 {
@@ -67,12 +68,12 @@ func list(title string, of []notice.Notice) []document.Block {
 // maxFrames is how many functions of a stack are shown.
 const maxFrames = 12
 
-func stackSection(s hang.RankStack) document.Block {
+func stackSection(s hang.RankStack, folder string) document.Block {
 	what := "Stack"
 	if s.Calls {
 		what = "Last call"
 	}
-	title := fmt.Sprintf("%s of rank %d (%s), innermost first", what, s.Rank, s.Source)
+	title := fmt.Sprintf("%s of rank %d (%s), innermost first", what, s.Rank, strings.TrimPrefix(s.Source, folder))
 	var lines []string
 	for i, f := range s.Frames {
 		if i == maxFrames {
