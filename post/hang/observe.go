@@ -1,6 +1,7 @@
 package hang
 
 import (
+	"cmp"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -25,21 +26,14 @@ func (a *job) doubt(fact notice.Fact) {
 }
 
 // at is the place of a rank's collective: the entry of its dump.
-func (a *job) at(rank int, seq int64) notice.Location {
-	for _, g := range a.groups {
-		t := g.tracks[rank]
-		if t == nil || t.dump == nil || a.root == nil || g != a.root.group {
-			continue
-		}
-		at := notice.Location{File: t.dump.File}
-		if e := a.root.entry(rank); e != nil && seq == a.root.seq {
-			at.Subject = entryName(e)
-		} else if s := t.at(seq); s != nil {
-			at.Subject = entryName(&t.dump.Entries[s.first])
-		}
-		return at
+func (c *candidate) at(rank int) (at notice.Location) {
+	if t := c.group.tracks[rank]; t != nil && t.dump != nil {
+		at.File = t.dump.File
 	}
-	return notice.Location{}
+	if e := c.entry(rank); e != nil {
+		at.Subject = entryName(e)
+	}
+	return at
 }
 
 func entryName(e *evidence.Entry) string { return fmt.Sprintf("record %d", e.Record) }
@@ -54,8 +48,8 @@ func (a *job) observe(c *candidate) {
 	}
 	if len(c.sides) > 1 && c.kind != undecided {
 		for _, s := range c.sides {
-			a.note(a.at(s.ranks[0], c.seq), hangs.Called{
-				Ranks: s.ranks, Call: callOf(s.call, max(s.seq, c.seq)), From: a.calledFrom(c, s.ranks[0]),
+			a.note(c.at(s.ranks[0]), hangs.Called{
+				Ranks: s.ranks, Call: callOf(s.call, max(s.seq, c.seq)), From: c.calledFrom(s.ranks[0]),
 			})
 		}
 	} else if entered := unique(slices.Concat(c.waiting, c.ended)); len(entered) > 0 {
@@ -63,7 +57,7 @@ func (a *job) observe(c *candidate) {
 		if len(c.sides) > 0 {
 			call = callOf(c.sides[0].call, c.seq)
 		}
-		a.note(a.at(entered[0], c.seq), hangs.Entered{Ranks: entered, Call: call})
+		a.note(c.at(entered[0]), hangs.Entered{Ranks: entered, Call: call})
 	}
 	if c.kind == rankMissing && !c.p2p {
 		a.lastCalls(c)
@@ -79,7 +73,7 @@ func (a *job) observe(c *candidate) {
 		a.doubt(hangs.MostMissing{Entered: entered})
 	}
 	if c.late > 0 {
-		a.note(a.at(c.culprits[0], c.seq), hangs.EnteredLate{Rank: c.culprits[0], By: units.Seconds(c.late)})
+		a.note(c.at(c.culprits[0]), hangs.EnteredLate{Rank: c.culprits[0], By: units.Seconds(c.late)})
 	}
 	if len(c.finished) > 0 && c.kind == allEntered {
 		a.doubt(hangs.CompletedBy{Ranks: c.finished})
@@ -172,29 +166,25 @@ func ranksOf(events []*watchdog.Event) (all hangs.Ranks) {
 }
 
 // calledFrom is the innermost function of the program that made a call: not of PyTorch.
-func (a *job) calledFrom(c *candidate, rank int) string {
-	e := c.entry(rank)
-	if e == nil || e.Stack == nil {
-		return ""
+func (c *candidate) calledFrom(rank int) string {
+	if e := c.entry(rank); e != nil && e.Stack != nil {
+		if f := ownFrame(e.Stack.Frames); f != nil {
+			return fmt.Sprintf("%s (%s)", f.Function, place(f))
+		}
 	}
-	f := ownFrame(e.Stack.Frames)
-	if f == nil {
-		return ""
-	}
-	return fmt.Sprintf("%s (%s)", f.Function, place(*f))
+	return ""
 }
 
 // place is a frame's file without its folder, and its line.
-func place(f evidence.Frame) string { return fmt.Sprintf("%s:%d", filepath.Base(f.File), f.Line) }
+func place(f *evidence.Frame) string { return fmt.Sprintf("%s:%d", filepath.Base(f.File), f.Line) }
 
 // ownFrame is the innermost frame that is not of a library; nil if there is none.
 func ownFrame(frames []evidence.Frame) *evidence.Frame {
-	for i := range frames {
-		if !isLibrary(frames[i].File) {
-			return &frames[i]
-		}
+	i := slices.IndexFunc(frames, func(f evidence.Frame) bool { return !isLibrary(f.File) })
+	if i < 0 {
+		return nil
 	}
-	return nil
+	return &frames[i]
 }
 
 // stacks adds where ranks were, by py-spy or faulthandler, or from where they called last, by their dumps.
@@ -209,10 +199,7 @@ func (a *job) stacks(ranks []int) {
 				continue
 			}
 			spied = true
-			f := t.Frames[0]
-			if own := ownFrame(t.Frames); own != nil {
-				f = *own
-			}
+			f := cmp.Or(ownFrame(t.Frames), &t.Frames[0])
 			a.note(notice.Location{File: p.File, Line: t.Line}, hangs.StackAt{
 				Rank: rank, Function: f.Function, Place: place(f),
 			})

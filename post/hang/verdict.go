@@ -230,7 +230,7 @@ func (a *analysis) mismatch(c *candidate) {
 	}
 	a.observe(c)
 	if c.shift != nil {
-		a.note(a.at(c.culprits[0], c.seq), hangs.Skipped{
+		a.note(c.at(c.culprits[0]), hangs.Skipped{
 			Ranks: c.culprits, Call: callOf(c.shift.call, c.seq), Calls: c.shift.calls,
 			Extra: hangs.Extra(c.shift.extra),
 		})

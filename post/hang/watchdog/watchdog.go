@@ -131,16 +131,13 @@ func (l *Log) Read(number int, line string) {
 
 // rankOf is the rank that a line names, or that of the file.
 func (l *Log) rankOf(line string) int {
-	named := -1
 	if m := ofLine.FindStringSubmatch(line); m != nil {
-		named = integer(m[1])
-	} else if m := ofPrefix.FindStringSubmatch(line); m != nil {
-		named = integer(cmp.Or(m[1], m[2]))
+		return integer(m[1])
 	}
-	if named < 0 {
-		return l.Rank
+	if m := ofPrefix.FindStringSubmatch(line); m != nil {
+		return integer(cmp.Or(m[1], m[2]))
 	}
-	return named
+	return l.Rank
 }
 
 // readWork reads PyTorch's watchdog.
