@@ -2,6 +2,7 @@ package hang
 
 import (
 	"maps"
+	"math"
 	"slices"
 
 	"busbar/post/hang/evidence"
@@ -52,14 +53,17 @@ func (g *group) judge() *candidate {
 	if len(g.tracks) == 0 {
 		return nil
 	}
-	low := int64(-1)
+	low := int64(math.MaxInt64)
 	for _, t := range g.tracks {
-		if n := t.through(); !t.blind() && (low < 0 || n < low) {
-			low = n
+		if !t.blind() {
+			low = min(low, t.through())
 		}
 	}
+	if low == math.MaxInt64 {
+		low = 0
+	}
 	stale := map[int]bool{}
-	for seq := g.next(max(low, 0)); seq > 0; seq = g.next(seq) {
+	for seq := g.next(low); seq > 0; seq = g.next(seq) {
 		g.findStale(seq, stale)
 		if found := g.judgeAt(c, seq, stale); found {
 			c.last, c.stale = seq-1, slices.Sorted(maps.Keys(stale))
@@ -103,13 +107,12 @@ func (g *group) findStale(seq int64, stale map[int]bool) {
 		if stale[rank] {
 			continue
 		}
-		switch t.presence(seq) {
-		case done:
-			if call := t.call(seq); call != nil && requiresAll(call.Op) {
-				completed = true
-			}
-		case missing:
+		switch p := t.presence(seq); {
+		case p == missing:
 			lacking = append(lacking, rank)
+		case p == done && !completed:
+			call := t.call(seq)
+			completed = call != nil && requiresAll(call.Op)
 		}
 	}
 	for _, rank := range lacking {
@@ -121,11 +124,8 @@ func (g *group) findStale(seq int64, stale map[int]bool) {
 
 // requiresAll reports whether no rank can complete a collective before all entered it.
 func requiresAll(op string) bool {
-	switch evidence.Canonical(op) {
-	case "allreduce", "allgather", "reducescatter", "alltoall", "barrier":
-		return true
-	}
-	return false
+	return slices.Contains([]string{"allreduce", "allgather", "reducescatter", "alltoall", "barrier"},
+		evidence.Canonical(op))
 }
 
 // judgeAt compares the ranks at one number and reports whether that is where the group waits.
@@ -215,12 +215,8 @@ func joined(of []side, alike func(a, b side) bool) (all []side) {
 func (g *group) waitsLater(seq int64) bool {
 	for _, t := range g.tracks {
 		i, _ := slices.BinarySearchFunc(t.slots, seq+1, compareSlot)
-		for ; i < len(t.slots); i++ {
-			if t.progress(&t.slots[i]) == waiting {
-				return true
-			}
-		}
-		if t.timeout != nil && t.timeout.Seq > seq {
+		waits := func(s slot) bool { return t.progress(&s) == waiting }
+		if slices.ContainsFunc(t.slots[i:], waits) || t.timeout != nil && t.timeout.Seq > seq {
 			return true
 		}
 	}

@@ -40,8 +40,8 @@ func (a *analysis) columns() (all []Column) {
 	}
 	var numbers []int64
 	for _, t := range g.tracks {
-		for i := max(0, len(t.slots)-2*mostColumns); i < len(t.slots); i++ {
-			numbers = append(numbers, t.slots[i].seq)
+		for _, s := range t.slots[max(0, len(t.slots)-2*mostColumns):] {
+			numbers = append(numbers, s.seq)
 		}
 		if t.timeout != nil {
 			numbers = append(numbers, t.timeout.Seq)

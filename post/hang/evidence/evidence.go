@@ -2,7 +2,10 @@
 // how far it got.
 package evidence
 
-import "strings"
+import (
+	"cmp"
+	"strings"
+)
 
 // State is how far an operation got.
 type State uint8
@@ -32,10 +35,7 @@ type Call struct {
 
 // Elements is the number of elements of all input tensors, or of the output if it has no input.
 func (c *Call) Elements() int64 {
-	if n := sum(c.In); n > 0 {
-		return n
-	}
-	return sum(c.Out)
+	return cmp.Or(sum(c.In), sum(c.Out))
 }
 
 // Sent and Received are the numbers of elements of all input and output tensors.
@@ -57,10 +57,7 @@ func (c *Call) Type() string {
 		return ""
 	}
 	t := strings.ToLower(c.Types[0])
-	if name, known := typeNames[t]; known {
-		return name
-	}
-	return t
+	return cmp.Or(typeNames[t], t)
 }
 
 // typeNames are PyTorch's names of types.
@@ -72,11 +69,7 @@ var typeNames = map[string]string{
 // Canonical is the name of a collective without spelling that differs between the Flight Recorder and the watchdog.
 func Canonical(op string) string {
 	op = strings.ReplaceAll(strings.ToLower(op), "_", "")
-	op = strings.TrimSuffix(strings.TrimSuffix(op, "barrier"), "base")
-	if op == "" {
-		return "barrier"
-	}
-	return op
+	return cmp.Or(strings.TrimSuffix(strings.TrimSuffix(op, "barrier"), "base"), "barrier")
 }
 
 // Entry is one operation of one rank.

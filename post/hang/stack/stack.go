@@ -110,16 +110,19 @@ func (r *Reader) thread(t Thread, spy bool) {
 func (r *Reader) frame(line string) bool {
 	p := &r.All[len(r.All)-1]
 	t := &p.Threads[len(p.Threads)-1]
-	var f evidence.Frame
-	if m := spyFrame.FindStringSubmatch(line); r.spy && m != nil {
-		f.Function, f.File = m[1], m[2]
-		f.Line, _ = strconv.Atoi(m[3])
-	} else if m := frame.FindStringSubmatch(line); !r.spy && m != nil {
-		f.Function, f.File = m[3], m[1]
-		f.Line, _ = strconv.Atoi(m[2])
-	} else {
-		// Arguments and local variables of py-spy are between frames.
+	pattern := frame
+	if r.spy {
+		pattern = spyFrame
+	}
+	m := pattern.FindStringSubmatch(line)
+	if m == nil { // arguments and local variables of py-spy are between frames
 		return r.spy && strings.HasPrefix(line, "        ")
+	}
+	f := evidence.Frame{File: m[1], Function: m[3]}
+	f.Line, _ = strconv.Atoi(m[2])
+	if r.spy {
+		f.File, f.Function = m[2], m[1]
+		f.Line, _ = strconv.Atoi(m[3])
 	}
 	if len(t.Frames) < maxFrames {
 		t.Frames = append(t.Frames, f)
