@@ -5,19 +5,21 @@ import (
 	"math"
 	"slices"
 
+	"busbar/internal/notice/hangs"
 	"busbar/post/hang/evidence"
 )
 
 // kind is what a group shows.
 type kind uint8
 
+// The kinds. What shows a culprit comes before what does not.
 const (
-	undecided kind = iota // ranks without evidence, and all others agree
-	rankMissing
-	otherCollective
+	otherCollective kind = iota
 	otherSize
 	otherTimeouts // ranks wait in collectives of different numbers
+	rankMissing
 	allEntered
+	undecided // ranks without evidence, and all others agree
 )
 
 // candidate is the earliest disagreement in a group, or the collective that all wait in.
@@ -35,9 +37,9 @@ type candidate struct {
 	stale    []int // ranks whose dumps are too old
 	sides    []side
 	tie      bool
-	late     float64 // s after the others that the culprit entered; 0: it did not
-	shift    *shift  // the culprits' calls match those of the others one place further
-	last     int64   // number of the last collective that all completed
+	late     float64        // s after the others that the culprit entered; 0: it did not
+	shift    *hangs.Skipped // the culprits' calls match those of the others one place further
+	last     int64          // number of the last collective that all completed
 }
 
 // side is what some ranks called.
@@ -248,13 +250,10 @@ func equalCalls(a, b *evidence.Call) bool {
 	if evidence.Canonical(a.Op) != evidence.Canonical(b.Op) {
 		return false
 	}
-	if (len(a.Types) > 0 && len(b.Types) > 0) && !slices.Equal(a.Types, b.Types) {
+	if len(a.Types) > 0 && len(b.Types) > 0 && !slices.Equal(a.Types, b.Types) {
 		return false
 	}
-	if a.In == nil && a.Out == nil || b.In == nil && b.Out == nil {
-		return true
-	}
-	return a.Sent() == b.Sent() && a.Received() == b.Received()
+	return fit("", a, b)
 }
 
 func sameOps(sides []side) bool {

@@ -39,7 +39,6 @@ func (g *group) ranks() []int { return slices.Sorted(maps.Keys(g.tracks)) }
 
 // track is what one rank did in a group, by its dump, its log or both.
 type track struct {
-	rank      int
 	dump      *evidence.Dump // nil: only lines of logs
 	slots     []slot         // collectives by number
 	p2p       []int32        // point-to-point entries of the dump
@@ -202,7 +201,7 @@ const defaultGroup = "default_pg"
 func (g *group) track(rank int) *track {
 	t := g.tracks[rank]
 	if t == nil {
-		t = &track{rank: rank, enqueued: -1, completed: -1}
+		t = &track{enqueued: -1, completed: -1}
 		g.tracks[rank] = t
 	}
 	return t

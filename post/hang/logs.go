@@ -3,14 +3,15 @@ package hang
 import (
 	"slices"
 
+	"busbar/internal/notice/hangs"
 	"busbar/post/hang/watchdog"
 )
 
 // lines are what the logs of all ranks report, by kind.
 type lines struct {
-	logs       []*watchdog.Log
-	groups     []*group
-	failedRank map[int]bool // ranks that printed that their communication failed
+	logs        []*watchdog.Log
+	groups      []*group
+	failedRanks hangs.Ranks // that printed that their communication failed
 }
 
 // of returns the events of some kinds.
@@ -31,7 +32,7 @@ var failures = []watchdog.Kind{
 }
 
 // failed reports whether a rank printed that its communication failed.
-func (l *lines) failed(rank int) bool { return l.failedRank[rank] }
+func (l *lines) failed(rank int) bool { return slices.Contains(l.failedRanks, rank) }
 
 // attach adds to the groups what the watchdog of each rank printed.
 func (l *lines) attach(groups []*group) []*group {
@@ -52,10 +53,7 @@ func (l *lines) attach(groups []*group) []*group {
 			t.completed = e.Completed
 		}
 	}
-	l.failedRank = map[int]bool{}
-	for _, e := range l.of(failures...) {
-		l.failedRank[e.Rank] = true
-	}
+	l.failedRanks = ranksOf(l.of(failures...))
 	for _, g := range l.groups {
 		for rank, t := range g.tracks {
 			t.failed = l.failed(rank)

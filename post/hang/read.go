@@ -234,8 +234,7 @@ func rankOfLog(path string) int {
 	if rank := flight.RankOf(path); rank >= 0 {
 		return rank
 	}
-	switch name {
-	case "stderr.log", "stdout.log", "stderr", "stdout":
+	if name = strings.TrimSuffix(name, ".log"); name == "stderr" || name == "stdout" {
 		return flight.RankOf(filepath.Clean(folder))
 	}
 	return -1

@@ -82,23 +82,10 @@ func choose(all []*candidate) (root *candidate, consequences, independent []*can
 		roots, consequences, cycle = all, nil, true
 	}
 	slices.SortStableFunc(roots, func(a, b *candidate) int {
-		return cmp.Or(cmp.Compare(rankOfKind(a), rankOfKind(b)), cmp.Compare(a.created(), b.created()))
+		return cmp.Or(cmp.Compare(max(a.kind, otherTimeouts), max(b.kind, otherTimeouts)), cmp.Compare(a.created(), b.created()))
 	})
 	if len(roots) == 0 {
 		return nil, nil, nil, false
 	}
 	return roots[0], consequences, roots[1:], cycle
-}
-
-// rankOfKind orders causes: what shows a culprit counts before what does not.
-func rankOfKind(c *candidate) int {
-	switch c.kind {
-	case otherCollective, otherSize, otherTimeouts:
-		return 0
-	case rankMissing:
-		return 1
-	case allEntered:
-		return 2
-	}
-	return 3
 }

@@ -97,7 +97,7 @@ func (a *analysis) decide() {
 	switch c := a.root; {
 	case a.cycle && len(a.independent) > 0:
 		a.deadlock()
-	case c != nil && (c.kind == otherCollective || c.kind == otherSize || c.kind == otherTimeouts):
+	case c != nil && c.kind <= otherTimeouts:
 		a.mismatch(c)
 	case len(a.dead) > 0:
 		a.died()
@@ -157,7 +157,7 @@ func callOf(call *evidence.Call, seq int64) hangs.Call {
 		return out
 	}
 	out.Operation, out.Type = call.Op, call.Type()
-	if call.In != nil || call.Out != nil {
+	if call.Sized() {
 		n := call.Elements()
 		out.Elements = &n
 	}
@@ -195,7 +195,7 @@ func named(c *candidate) bool {
 }
 
 func lastCommon(c *candidate) hangs.Number {
-	if c == nil || c.p2p || len(c.absent) > 0 {
+	if c.p2p || len(c.absent) > 0 {
 		return 0
 	}
 	return hangs.Number(c.last)
@@ -230,10 +230,7 @@ func (a *analysis) mismatch(c *candidate) {
 	}
 	a.observe(c)
 	if c.shift != nil {
-		a.note(c.at(c.culprits[0]), hangs.Skipped{
-			Ranks: c.culprits, Call: callOf(c.shift.call, c.seq), Calls: c.shift.calls,
-			Extra: hangs.Extra(c.shift.extra),
-		})
+		a.note(c.at(c.culprits[0]), *c.shift)
 	}
 	a.stacks(c.culprits)
 }

@@ -26,7 +26,6 @@ type Frame struct {
 
 // Call is what was called: operation, sizes and types. Equal calls are one value.
 type Call struct {
-	Backend  string  // "nccl", "gloo"
 	Op       string  // "all_reduce"; "send 1->2" is send with From and To
 	From, To int     // group ranks of a point-to-point operation; -1 for none or unknown
 	In, Out  []int64 // elements of each tensor
@@ -37,6 +36,9 @@ type Call struct {
 func (c *Call) Elements() int64 {
 	return cmp.Or(sum(c.In), sum(c.Out))
 }
+
+// Sized reports whether the sizes are known.
+func (c *Call) Sized() bool { return c.In != nil || c.Out != nil }
 
 // Sent and Received are the numbers of elements of all input and output tensors.
 func (c *Call) Sent() int64 { return sum(c.In) }
@@ -102,7 +104,6 @@ type Dump struct {
 	File    string
 	Rank    int // -1 if the file name has none
 	JSON    bool
-	Version string
 	Groups  []Group
 	Entries []Entry // oldest first
 	Lost    bool    // the ring was overwritten: the first entries are missing

@@ -111,13 +111,14 @@ func (j *Job) complete(calls [][]made) {
 		changed = false
 		for rank := range calls {
 			for i := range calls[rank] {
-				if calls[rank][i].done {
+				c := &calls[rank][i]
+				if c.done {
 					continue
 				}
-				if !j.completes(calls, rank, &calls[rank][i]) {
+				if !j.completes(calls, rank, c) {
 					break // a stream executes in order
 				}
-				calls[rank][i].done, changed = true, true
+				c.done, changed = true, true
 			}
 		}
 	}
