@@ -28,35 +28,31 @@ func (a library) fromOwn() bool {
 	}
 	own := a.Own[len(a.Own)-1]
 	defer a.note(notice.Location{File: own.File}, own.Cause)
-	if gone, is := own.Cause.(notice.RankGone); is {
-		a.ownDied(hangs.Ranks{gone.Rank}, gone.Host, gone.During.Case)
-		return true
-	}
-	hung, _ := own.Cause.(notice.RunHung)
 	var ranks, dead hangs.Ranks
 	var call hangs.Call
-	for _, r := range hung.Ranks {
-		ranks = append(ranks, r.Rank)
-		call.Operation = cmp.Or(call.Operation, r.Case)
-		if r.Standing == notice.StandingGone {
-			dead = append(dead, r.Rank)
+	host := ""
+	switch cause := own.Cause.(type) {
+	case notice.RankGone:
+		dead, host, call.Operation = hangs.Ranks{cause.Rank}, cause.Host, cause.During.Case
+	case notice.RunHung:
+		for _, r := range cause.Ranks {
+			ranks = append(ranks, r.Rank)
+			host, call.Operation = cmp.Or(host, r.Host), cmp.Or(call.Operation, r.Case)
+			if r.Standing == notice.StandingGone {
+				dead = append(dead, r.Rank)
+			}
 		}
 	}
 	switch {
 	case len(dead) > 0:
-		a.ownDied(dead, hung.Ranks[0].Host, call.Operation)
+		a.set(hangs.RankDied{Ranks: dead, Host: host, How: hangs.Silent, Call: &call, Confidence: hangs.Certain}, dead,
+			call, hangs.Certain)
 	case len(ranks) > 0:
-		a.setMissing(hangs.RankMissing{Ranks: ranks, Host: hung.Ranks[0].Host, Call: call, Confidence: hangs.Certain})
+		a.setMissing(hangs.RankMissing{Ranks: ranks, Host: host, Call: call, Confidence: hangs.Certain})
 	default:
 		a.set(hangs.AllWaiting{Call: call, Confidence: hangs.Likely}, nil, call, hangs.Likely)
 	}
 	return true
-}
-
-func (a library) ownDied(ranks hangs.Ranks, host, operation string) {
-	call := hangs.Call{Operation: operation}
-	a.set(hangs.RankDied{Ranks: ranks, Host: host, How: hangs.Silent, Call: &call, Confidence: hangs.Certain}, ranks,
-		call, hangs.Certain)
 }
 
 // rasComm is a communicator in an answer of RAS.

@@ -81,7 +81,7 @@ func Analyze(of Evidence) *Finding {
 		}
 		all = append(all, g.judgeP2P()...)
 	}
-	a.root, a.consequences, a.independent, a.cycle = choose(all)
+	a.choose(all)
 	a.dead = a.deaths()
 	a.decide()
 	a.addOthers()
@@ -244,7 +244,8 @@ func (a *analysis) deadlock() {
 		ranks = append(ranks, c.entered()...)
 		a.observe(c)
 	}
-	a.set(hangs.CollectiveMismatch{Sides: sides, Confidence: hangs.Unclear}, unique(ranks), a.root.call(), hangs.Unclear)
+	fact := hangs.CollectiveMismatch{Sides: sides, Confidence: hangs.Unclear}
+	a.set(fact, unique(ranks), a.root.call(), hangs.Unclear)
 	a.independent = nil
 }
 

@@ -115,7 +115,7 @@ type builder struct {
 	doc            *pickle.Document
 	config, status pickle.Value
 	groups         map[groupKey]int16
-	keys           []groupKey // of Dump.Groups
+	ids            []string // of Dump.Groups
 
 	in, out []int64 // of one entry; reused
 	types   []string
@@ -167,7 +167,7 @@ func (b *builder) group(key groupKey) (int16, error) {
 	g = int16(len(b.Groups))
 	key = groupKey{strings.Clone(key.name), strings.Clone(key.desc), strings.Clone(key.id)}
 	b.groups[key] = g
-	b.keys = append(b.keys, key)
+	b.ids = append(b.ids, key.id)
 	b.Groups = append(b.Groups, evidence.Group{Name: key.name, Desc: key.desc, Enqueued: -1, Finished: -1})
 	return g, nil
 }
@@ -186,16 +186,16 @@ func (b *builder) coalesced() {
 
 // configName is the name of a group in the configuration: Gloo's default group has none there, and if the dump has one
 // configuration, that is it.
-func (b *builder) configName(key groupKey) string {
+func (b *builder) configName(g *evidence.Group) string {
 	all := b.doc.Pairs(b.config)
 	switch {
-	case b.get(b.config, key.name).Kind == pickle.Dict:
-	case key.desc == "default_pg" && b.get(b.config, "").Kind == pickle.Dict:
+	case b.get(b.config, g.Name).Kind == pickle.Dict:
+	case g.Desc == "default_pg" && b.get(b.config, "").Kind == pickle.Dict:
 		return ""
 	case len(all) == 2:
 		return b.word(all[0])
 	}
-	return key.name
+	return g.Name
 }
 
 // join finds the members of groups, and adds configured groups in which the rank called nothing, or of whose calls the
@@ -203,10 +203,9 @@ func (b *builder) configName(key groupKey) string {
 func (b *builder) join() {
 	used := map[string]bool{}
 	for i := range b.Groups {
-		g, key := &b.Groups[i], b.keys[i]
-		name := b.configName(key)
+		name := b.configName(&b.Groups[i])
 		used[name] = true
-		b.configure(g, b.get(b.config, name), key.id)
+		b.configure(&b.Groups[i], b.get(b.config, name), b.ids[i])
 	}
 	b.each(b.config, func(name string, c pickle.Value) {
 		if used[name] || len(b.Groups) >= math.MaxInt16 {
