@@ -84,13 +84,10 @@ func (l *lines) group(e *watchdog.Event) *group {
 		}
 	}
 	for _, g := range possible {
-		t := g.tracks[e.Rank]
-		if t == nil || e.Kind != watchdog.Timeout {
-			continue
-		}
-		s := t.at(e.Seq)
-		if s != nil && t.progress(s) != done {
-			return g
+		if t := g.tracks[e.Rank]; t != nil && e.Kind == watchdog.Timeout {
+			if s := t.at(e.Seq); s != nil && t.progress(s) != done {
+				return g
+			}
 		}
 	}
 	if len(possible) == 1 {

@@ -59,7 +59,7 @@ func (a *job) observe(c *candidate) {
 		}
 		a.note(c.at(entered[0]), hangs.Entered{Ranks: entered, Call: call})
 	}
-	if c.kind == rankMissing && !c.p2p {
+	if c.kind == rankMissing && !c.p2p && c.late == 0 {
 		a.lastCalls(c)
 	}
 	a.linesOf(c)
@@ -86,37 +86,27 @@ func (a *job) observe(c *candidate) {
 	}
 }
 
-// lastCalls adds how far the missing ranks got.
+// lastCalls adds how far the missing ranks got, those that ended at the same call together.
 func (a *job) lastCalls(c *candidate) {
-	for _, rank := range c.culprits {
+	var of []side
+	last := func(rank int) *evidence.Entry {
 		t := c.group.tracks[rank]
-		if t == nil || c.late > 0 {
-			continue
-		}
-		if len(t.slots) == 0 {
-			if t.dump != nil {
-				a.note(notice.Location{File: t.dump.File}, hangs.NoCall{Ranks: hangs.Ranks{rank}})
-			}
-			continue
-		}
-		s := t.slots[len(t.slots)-1]
-		a.noteLast(hangs.LastCall{
-			Ranks: hangs.Ranks{rank}, Call: callOf(t.dump.Entries[s.last].Call, s.seq),
-		}, notice.Location{File: t.dump.File, Subject: entryName(&t.dump.Entries[s.last])})
+		return &t.dump.Entries[t.slots[len(t.slots)-1].last]
 	}
-}
-
-// noteLast adds the last call of a rank, or adds the rank to those that ended at the same one.
-func (a *job) noteLast(last hangs.LastCall, at notice.Location) {
-	for i, n := range a.found.Evidence {
-		same, is := n.Fact.(hangs.LastCall)
-		if is && same.Call.Sequence == last.Call.Sequence && same.Call.Operation == last.Call.Operation {
-			same.Ranks = append(same.Ranks, last.Ranks...)
-			a.found.Evidence[i].Fact = same
-			return
+	for _, rank := range c.culprits {
+		switch t := c.group.tracks[rank]; {
+		case t == nil || t.dump == nil:
+		case len(t.slots) == 0:
+			a.note(c.at(rank), hangs.NoCall{Ranks: hangs.Ranks{rank}})
+		default:
+			of = append(of, side{last(rank).Call, last(rank).Seq, []int{rank}})
 		}
 	}
-	a.note(at, last)
+	for _, s := range joined(of, func(a, b side) bool { return a.seq == b.seq && a.call.Op == b.call.Op }) {
+		at := c.at(s.ranks[0])
+		at.Subject = entryName(last(s.ranks[0]))
+		a.note(at, hangs.LastCall{Ranks: s.ranks, Call: callOf(s.call, s.seq)})
+	}
 }
 
 // linesOf adds the lines of logs that belong to a candidate.

@@ -62,6 +62,9 @@ func Read(ctx context.Context, paths []string) (*Evidence, []notice.Notice, erro
 	}
 	r.Dumps, r.Folder = kept, commonFolder(files)
 	r.fitRanks()
+	if r.hasNCCL { // only when all its files are read
+		r.NCCL = r.nccl.Log()
+	}
 	return &r.Evidence, notes, nil
 }
 
@@ -82,6 +85,7 @@ type reading struct {
 	ctx        context.Context
 	known      evidence.Interned
 	nccl       *nccllog.Reader
+	hasNCCL    bool
 	recognised bool
 	notes      []notice.Notice
 }
@@ -145,7 +149,7 @@ func (r *reading) keep(path string, p *parsed) error {
 	if nothing := (*nccllog.NothingError)(nil); errors.As(err, &nothing) {
 		return nil
 	}
-	r.NCCL, r.recognised = r.nccl.Log(), true
+	r.hasNCCL, r.recognised = true, true
 	return err
 }
 
