@@ -31,18 +31,23 @@ type Value struct {
 
 // Document is a pickle that was read. It can be used again, for the next file.
 type Document struct {
-	data  []byte
+	input
 	top   Value
 	held  []Value // what lists and dictionaries hold
 	items []items
 
-	err   error
-	at    int  // next byte
-	op    byte // operation
-	start int  // its first byte
 	stack []Value
 	marks []int
 	memo  []Value
+}
+
+// input is the bytes of a pickle, and the operation that is read.
+type input struct {
+	data  []byte
+	at    int  // next byte
+	op    byte // operation
+	start int  // its first byte
+	err   error
 }
 
 // items are where the elements of a list or dictionary are in Document.held: key, value, key, value, …
@@ -116,33 +121,33 @@ func (d *Document) Read(data []byte) error {
 
 func (d *Document) reset(data []byte) {
 	*d = Document{
-		data: data, held: d.held[:0], items: d.items[:0], stack: d.stack[:0], marks: d.marks[:0], memo: d.memo[:0],
+		input: input{data: data}, held: d.held[:0], items: d.items[:0], stack: d.stack[:0], marks: d.marks[:0], memo: d.memo[:0],
 	}
 }
 
 // fail keeps the first error, which ends the reading; what the operation does after it has no effect.
-func (d *Document) fail(problem string, values ...any) {
-	if d.err == nil {
-		d.err = &Error{Op: d.op, Offset: int64(d.start), Problem: fmt.Sprintf(problem, values...)}
+func (in *input) fail(problem string, values ...any) {
+	if in.err == nil {
+		in.err = &Error{Op: in.op, Offset: int64(in.start), Problem: fmt.Sprintf(problem, values...)}
 	}
 }
 
 // skip passes n bytes and returns them; none if the file has fewer.
-func (d *Document) skip(n uint64) (of []byte) {
-	if n > uint64(len(d.data)-d.at) {
-		if d.err == nil {
-			d.err = &Error{Op: d.op, Offset: int64(d.start), Truncated: true, Problem: "the file ends here, truncated"}
+func (in *input) skip(n uint64) (of []byte) {
+	if n > uint64(len(in.data)-in.at) {
+		if in.err == nil {
+			in.err = &Error{Op: in.op, Offset: int64(in.start), Truncated: true, Problem: "the file ends here, truncated"}
 		}
 		return nil
 	}
-	of = d.data[d.at : d.at+int(n)]
-	d.at += int(n)
+	of = in.data[in.at : in.at+int(n)]
+	in.at += int(n)
 	return of
 }
 
 // number is a little-endian number of n bytes, at most 8, without sign.
-func (d *Document) number(n int) (v uint64) {
-	for i, b := range d.skip(uint64(n)) {
+func (in *input) number(n int) (v uint64) {
+	for i, b := range in.skip(uint64(n)) {
 		v |= uint64(b) << (8 * i)
 	}
 	return v
@@ -176,11 +181,11 @@ func (d *Document) step() {
 	case 0x8d: // BINUNICODE8
 		d.pushText(d.number(8))
 	case 'K': // BININT1
-		d.pushInt(int64(d.number(1)))
+		d.push(whole(int64(d.number(1))))
 	case 'M': // BININT2
-		d.pushInt(int64(d.number(2)))
+		d.push(whole(int64(d.number(2))))
 	case 'J': // BININT
-		d.pushInt(int64(int32(d.number(4))))
+		d.push(whole(int64(int32(d.number(4)))))
 	case 0x8a: // LONG1, in two's complement
 		n := int(d.number(1))
 		if n > 8 {
@@ -188,7 +193,7 @@ func (d *Document) step() {
 			return
 		}
 		shift := 64 - 8*n
-		d.pushInt(int64(d.number(n)<<shift) >> shift)
+		d.push(whole(int64(d.number(n)<<shift) >> shift))
 	case 'G': // BINFLOAT
 		d.skip(8)
 		d.push(Value{Kind: Float})
@@ -233,7 +238,7 @@ func (d *Document) container(kind Kind) Value {
 	return Value{Kind: kind, Int: int64(len(d.items) - 1)}
 }
 
-func (d *Document) pushInt(n int64) { d.push(Value{Kind: Int, Int: n}) }
+func whole(n int64) Value { return Value{Kind: Int, Int: n} }
 
 func (d *Document) pushText(n uint64) {
 	from := d.at
