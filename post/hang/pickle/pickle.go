@@ -121,7 +121,8 @@ func (d *Document) Read(data []byte) error {
 
 func (d *Document) reset(data []byte) {
 	*d = Document{
-		input: input{data: data}, held: d.held[:0], items: d.items[:0], stack: d.stack[:0], marks: d.marks[:0], memo: d.memo[:0],
+		input: input{data: data}, held: d.held[:0], items: d.items[:0], stack: d.stack[:0], marks: d.marks[:0],
+		memo: d.memo[:0],
 	}
 }
 
@@ -136,7 +137,8 @@ func (in *input) fail(problem string, values ...any) {
 func (in *input) skip(n uint64) (of []byte) {
 	if n > uint64(len(in.data)-in.at) {
 		if in.err == nil {
-			in.err = &Error{Op: in.op, Offset: int64(in.start), Truncated: true, Problem: "the file ends here, truncated"}
+			in.fail("the file ends here, truncated")
+			in.err.(*Error).Truncated = true
 		}
 		return nil
 	}
