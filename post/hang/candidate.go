@@ -1,21 +1,25 @@
 package hang
 
 import (
+	"maps"
+	"math"
 	"slices"
 
+	"busbar/internal/notice/hangs"
 	"busbar/post/hang/evidence"
 )
 
 // kind is what a group shows.
 type kind uint8
 
+// The kinds. What shows a culprit comes before what does not.
 const (
-	undecided kind = iota // ranks without evidence, and all others agree
-	rankMissing
-	otherCollective
+	otherCollective kind = iota
 	otherSize
 	otherTimeouts // ranks wait in collectives of different numbers
+	rankMissing
 	allEntered
+	undecided // ranks without evidence, and all others agree
 )
 
 // candidate is the earliest disagreement in a group, or the collective that all wait in.
@@ -33,9 +37,9 @@ type candidate struct {
 	stale    []int // ranks whose dumps are too old
 	sides    []side
 	tie      bool
-	late     *late  // the rank that entered long after the others
-	shift    *shift // the culprits' calls match those of the others one place further
-	last     int64  // number of the last collective that all completed
+	late     float64        // s after the others that the culprit entered; 0: it did not
+	shift    *hangs.Skipped // the culprits' calls match those of the others one place further
+	last     int64          // number of the last collective that all completed
 }
 
 // side is what some ranks called.
@@ -45,33 +49,26 @@ type side struct {
 	ranks []int
 }
 
-// late is how long after the others a rank entered.
-type late struct {
-	rank    int
-	seconds float64
-}
-
 // judge finds the earliest disagreement of a group; nil if nothing waits in it.
 func (g *group) judge() *candidate {
 	c := &candidate{group: g}
 	if len(g.tracks) == 0 {
 		return nil
 	}
-	low := int64(-1)
+	low := int64(math.MaxInt64)
 	for _, t := range g.tracks {
-		if n := t.through(); !t.blind() && (low < 0 || n < low) {
-			low = n
+		if !t.blind() {
+			low = min(low, t.through())
 		}
 	}
+	if low == math.MaxInt64 {
+		low = 0
+	}
 	stale := map[int]bool{}
-	for seq := g.next(max(low, 0)); seq > 0; seq = g.next(seq) {
+	for seq := g.next(low); seq > 0; seq = g.next(seq) {
 		g.findStale(seq, stale)
 		if found := g.judgeAt(c, seq, stale); found {
-			c.last = seq - 1
-			for rank := range stale {
-				c.stale = append(c.stale, rank)
-			}
-			slices.Sort(c.stale)
+			c.last, c.stale = seq-1, slices.Sorted(maps.Keys(stale))
 			return c
 		}
 	}
@@ -112,13 +109,12 @@ func (g *group) findStale(seq int64, stale map[int]bool) {
 		if stale[rank] {
 			continue
 		}
-		switch t.presence(seq) {
-		case done:
-			if call := t.call(seq); call != nil && requiresAll(call.Op) {
-				completed = true
-			}
-		case missing:
+		switch p := t.presence(seq); {
+		case p == missing:
 			lacking = append(lacking, rank)
+		case p == done && !completed:
+			call := t.call(seq)
+			completed = call != nil && requiresAll(call.Op)
 		}
 	}
 	for _, rank := range lacking {
@@ -130,11 +126,8 @@ func (g *group) findStale(seq int64, stale map[int]bool) {
 
 // requiresAll reports whether no rank can complete a collective before all entered it.
 func requiresAll(op string) bool {
-	switch evidence.Canonical(op) {
-	case "allreduce", "allgather", "reducescatter", "alltoall", "barrier":
-		return true
-	}
-	return false
+	return slices.Contains([]string{"allreduce", "allgather", "reducescatter", "alltoall", "barrier"},
+		evidence.Canonical(op))
 }
 
 // judgeAt compares the ranks at one number and reports whether that is where the group waits.
@@ -146,20 +139,12 @@ func (g *group) judgeAt(c *candidate, seq int64, stale map[int]bool) bool {
 		if t != nil && !stale[rank] {
 			p = t.presence(seq)
 		}
-		switch p {
-		case unknown:
-			c.absent = append(c.absent, rank)
-		case missing:
-			c.culprits = append(c.culprits, rank)
-		case waiting:
-			c.waiting = append(c.waiting, rank)
-		case ended:
-			c.ended = append(c.ended, rank)
-		case done:
-			c.finished = append(c.finished, rank)
-		}
+		in := [...]*[]int{
+			unknown: &c.absent, missing: &c.culprits, waiting: &c.waiting, ended: &c.ended, done: &c.finished,
+		}[p]
+		*in = append(*in, rank)
 	}
-	c.sides = g.sides(seq, slices.Concat(c.waiting, c.ended, c.finished))
+	c.sides = g.sides(seq, c.entered())
 	if len(c.culprits) > 0 {
 		c.kind = rankMissing
 		return len(c.waiting)+len(c.ended) > 0 || g.waitsLater(seq)
@@ -181,9 +166,9 @@ func (g *group) judgeAt(c *candidate, seq int64, stale map[int]bool) bool {
 		return true
 	default:
 		c.kind = allEntered
-		c.late = g.lateAt(seq)
-		if c.late != nil {
-			c.kind, c.culprits = rankMissing, []int{c.late.rank}
+		var rank int
+		if rank, c.late = g.lateAt(seq); c.late > 0 {
+			c.kind, c.culprits = rankMissing, []int{rank}
 		}
 		return true
 	}
@@ -195,36 +180,45 @@ func (g *group) judgeAt(c *candidate, seq int64, stale map[int]bool) bool {
 // timedOutLater reports whether the watchdogs of ranks gave up on different numbers, without a dump of the calls
 // before: then ranks called something else at some point. The sides become those of the timeouts.
 func (g *group) timedOutLater(c *candidate) bool {
-	var sides []side
-	for _, rank := range slices.Sorted(slices.Values(slices.Concat(c.waiting, c.finished))) {
-		t := g.tracks[rank]
-		if t.dump != nil || t.timeout == nil {
-			continue
+	var of []side
+	for _, rank := range slices.Concat(c.waiting, c.finished) {
+		if t := g.tracks[rank]; t.dump == nil && t.timeout != nil {
+			seq := t.timeout.Seq
+			of = append(of, side{t.call(seq), seq, []int{rank}})
 		}
-		i := slices.IndexFunc(sides, func(s side) bool { return s.seq == t.timeout.Seq })
-		if i < 0 {
-			i, sides = len(sides), append(sides, side{call: t.call(t.timeout.Seq), seq: t.timeout.Seq})
-		}
-		sides[i].ranks = append(sides[i].ranks, rank)
 	}
+	sides := joined(of, func(a, b side) bool { return a.seq == b.seq })
 	if len(sides) < 2 {
 		return false
 	}
-	slices.SortStableFunc(sides, func(a, b side) int { return len(b.ranks) - len(a.ranks) })
 	c.sides = sides
 	return true
+}
+
+// joined joins sides that are alike, that of the most ranks first.
+func joined(of []side, alike func(a, b side) bool) (all []side) {
+	for _, s := range of {
+		i := slices.IndexFunc(all, func(other side) bool { return alike(other, s) })
+		if i < 0 {
+			s.ranks = slices.Clone(s.ranks)
+			all = append(all, s)
+			continue
+		}
+		all[i].ranks = append(all[i].ranks, s.ranks...)
+	}
+	for _, s := range all {
+		slices.Sort(s.ranks)
+	}
+	slices.SortStableFunc(all, func(a, b side) int { return len(b.ranks) - len(a.ranks) })
+	return all
 }
 
 // waitsLater reports whether a rank waits in a later collective of the group.
 func (g *group) waitsLater(seq int64) bool {
 	for _, t := range g.tracks {
 		i, _ := slices.BinarySearchFunc(t.slots, seq+1, compareSlot)
-		for ; i < len(t.slots); i++ {
-			if t.progress(&t.slots[i]) == waiting {
-				return true
-			}
-		}
-		if t.timeout != nil && t.timeout.Seq > seq {
+		waits := func(s slot) bool { return t.progress(&s) == waiting }
+		if slices.ContainsFunc(t.slots[i:], waits) || t.timeout != nil && t.timeout.Seq > seq {
 			return true
 		}
 	}
@@ -238,25 +232,17 @@ func (g *group) agree(seq int64) bool {
 }
 
 // sides are the different calls of ranks, that of the most ranks first; unknown calls belong to none.
-func (g *group) sides(seq int64, ranks []int) (all []side) {
+func (g *group) sides(seq int64, ranks []int) []side {
 	slices.Sort(ranks)
+	var of []side
 	for _, rank := range ranks {
-		t := g.tracks[rank]
-		if t == nil {
-			continue
+		if t := g.tracks[rank]; t != nil {
+			if call := t.call(seq); call != nil {
+				of = append(of, side{call: call, ranks: []int{rank}})
+			}
 		}
-		call := t.call(seq)
-		if call == nil {
-			continue
-		}
-		i := slices.IndexFunc(all, func(s side) bool { return s.call == call || equalCalls(s.call, call) })
-		if i < 0 {
-			i, all = len(all), append(all, side{call: call})
-		}
-		all[i].ranks = append(all[i].ranks, rank)
 	}
-	slices.SortStableFunc(all, func(a, b side) int { return len(b.ranks) - len(a.ranks) })
-	return all
+	return joined(of, func(a, b side) bool { return a.call == b.call || equalCalls(a.call, b.call) })
 }
 
 // equalCalls compares calls as far as both are known: lines of the watchdog have no types and only sums.
@@ -264,22 +250,16 @@ func equalCalls(a, b *evidence.Call) bool {
 	if evidence.Canonical(a.Op) != evidence.Canonical(b.Op) {
 		return false
 	}
-	if (len(a.Types) > 0 && len(b.Types) > 0) && !slices.Equal(a.Types, b.Types) {
+	if len(a.Types) > 0 && len(b.Types) > 0 && !slices.Equal(a.Types, b.Types) {
 		return false
 	}
-	if a.In == nil && a.Out == nil || b.In == nil && b.Out == nil {
-		return true
-	}
-	return a.Sent() == b.Sent() && a.Received() == b.Received()
+	return fit("", a, b)
 }
 
 func sameOps(sides []side) bool {
-	for i := 1; i < len(sides); i++ {
-		if evidence.Canonical(sides[i].call.Op) != evidence.Canonical(sides[0].call.Op) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(sides, func(s side) bool {
+		return evidence.Canonical(s.call.Op) != evidence.Canonical(sides[0].call.Op)
+	})
 }
 
 // minority is the ranks that are not on the largest side; all ranks if there are two largest.

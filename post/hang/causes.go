@@ -7,12 +7,10 @@ import (
 
 	"busbar/internal/notice"
 	"busbar/internal/notice/hangs"
-	"busbar/internal/units"
+	"busbar/post/hang/evidence"
 	"busbar/post/hang/stack"
 	"busbar/post/hang/watchdog"
 )
-
-func secondsOf(s float64) units.Seconds { return units.Seconds(s) }
 
 // isLibrary reports whether a file is of Python or an installed package.
 func isLibrary(file string) bool {
@@ -23,19 +21,16 @@ func isLibrary(file string) bool {
 
 // rankOfProcess is the rank of a process: of the file's name, or of NCCL's log by the PID; -1 if unknown.
 func (a *job) rankOfProcess(p *stack.Process) int {
+	var found []int
 	if a.NCCL != nil && p.PID > 0 {
-		found := -1
 		for _, known := range a.NCCL.Processes {
 			if known.PID == p.PID && len(known.Ranks) == 1 {
-				if found >= 0 { // of two hosts
-					return p.Rank
-				}
-				found = known.Ranks[0]
+				found = append(found, known.Ranks[0])
 			}
 		}
-		if found >= 0 {
-			return found
-		}
+	}
+	if len(found) == 1 { // else of several hosts
+		return found[0]
 	}
 	return p.Rank
 }
@@ -56,49 +51,36 @@ func (a *analysis) corroborated(c *candidate) bool {
 	return !slices.ContainsFunc(c.culprits, func(rank int) bool { return !confirmed[rank] })
 }
 
-// deathOf maps the reasons of log lines.
-var deathOf = map[watchdog.Reason]hangs.Death{
-	watchdog.ByException: hangs.Exception, watchdog.BySignal: hangs.Signal, watchdog.ByMemory: hangs.OutOfMemory,
-	"": hangs.Silent,
-}
-
 // died is the verdict that processes ended by themselves.
 func (a *analysis) died() {
-	var ranks hangs.Ranks
-	for _, d := range a.dead {
-		ranks = append(ranks, d.rank)
-	}
+	ranks := ranksOf(a.dead)
 	sure := hangs.Certain
 	if len(ranks) > 1 || !a.final(a.dead[0]) || a.noConsequence(ranks) ||
 		a.root != nil && a.root.kind == rankMissing && !subset(a.root.culprits, ranks) {
 		sure = hangs.Likely
 	}
-	a.setDied(ranks, deathOf[a.dead[0].how], sure)
+	a.setDied(ranks, hangs.Death(a.dead[0].Reason), sure)
 	for _, d := range a.dead {
-		a.note(placeOf(d.at), hangs.ProcessEnded{Rank: d.rank, How: deathOf[d.how], Text: d.at.Text})
+		a.note(placeOf(d), hangs.ProcessEnded{Rank: d.Rank, How: hangs.Death(d.Reason), Text: d.Text})
 	}
-	if a.root != nil {
-		a.observe(a.root)
-	} else {
-		a.peers()
-	}
+	a.observe(a.root)
 	a.stacks(ranks)
 }
 
 // final reports whether a rank did nothing after its end: programs may catch exceptions and go on.
-func (a *analysis) final(d death) bool {
+func (a *analysis) final(d *watchdog.Event) bool {
 	const lines = 8 // that Python and launchers print behind an exception
 	for _, log := range a.lines.logs {
-		if log.File == d.at.file && d.how == watchdog.ByException && d.at.Line+lines < log.LastLine {
+		if log.File == d.File && d.Reason == watchdog.ByException && d.Line+lines < log.LastLine {
 			return false
 		}
 	}
-	return !a.hasDump(d.rank)
+	return a.dump(d.Rank) == nil
 }
 
 // noConsequence reports whether nothing shows that other ranks waited for ranks.
 func (a *analysis) noConsequence(ranks []int) bool {
-	return a.root == nil && !slices.ContainsFunc(a.of(failures...), func(e event) bool {
+	return a.root == nil && !slices.ContainsFunc(a.of(failures...), func(e *watchdog.Event) bool {
 		return !slices.Contains(ranks, e.Rank)
 	})
 }
@@ -108,26 +90,15 @@ func subset(part, of []int) bool {
 }
 
 func (a *job) setDied(ranks hangs.Ranks, how hangs.Death, sure hangs.Confidence) {
-	c := a.root
 	fact := hangs.RankDied{Ranks: ranks, Host: a.host(ranks), How: how, Confidence: sure}
-	if c != nil {
-		call := c.call()
+	call := a.root.call()
+	if c := a.root; c != nil {
 		fact.Call = &call
-		if len(c.culprits) == 0 || subset(c.culprits, ranks) {
+		if subset(c.culprits, ranks) {
 			fact.Last = hangs.Number(c.last)
 		}
 	}
-	a.set(fact, verdictOf(c, ranks, sure))
-}
-
-// peers adds the lines of ranks that lost a connection or timed out.
-func (a *job) peers() {
-	if closed := a.of(watchdog.Closed); len(ranksOf(closed)) > 0 {
-		a.note(placeOf(closed[0]), hangs.PeerClosed{Ranks: ranksOf(closed), Text: closed[0].Text})
-	}
-	if late := a.of(watchdog.Timeout, watchdog.Transfer); len(ranksOf(late)) > 0 {
-		a.note(placeOf(late[0]), hangs.TimedOut{Ranks: ranksOf(late), Text: late[0].Text})
-	}
+	a.set(fact, ranks, call, sure)
 }
 
 // barrierMissed is the verdict of monitored_barrier: rank 0's list counts.
@@ -136,18 +107,12 @@ func (a *analysis) barrierMissed() bool {
 	if len(all) == 0 {
 		return false
 	}
-	e := all[0]
-	for _, other := range all {
-		if other.Rank == 0 {
-			e = other
-			break
-		}
-	}
-	ranks := slices.Sorted(slices.Values(e.Ranks))
-	a.set(hangs.RankMissing{Ranks: ranks, Host: a.host(ranks), Call: hangs.Call{Operation: "monitored_barrier"},
-		Confidence: hangs.Likely}, Verdict{Ranks: ranks, Collective: "monitored_barrier", Confidence: hangs.Likely})
+	e := all[max(0, slices.IndexFunc(all, func(e *watchdog.Event) bool { return e.Rank == 0 }))]
+	ranks := unique(e.Ranks)
 	a.note(placeOf(e), hangs.BarrierMissed{Ranks: ranks, Text: e.Text})
-	a.stacks(ranks)
+	a.setMissing(hangs.RankMissing{
+		Ranks: ranks, Call: hangs.Call{Operation: "monitored_barrier"}, Confidence: hangs.Likely,
+	})
 	return true
 }
 
@@ -157,13 +122,9 @@ func (a *analysis) sizeRefused() bool {
 	if len(all) == 0 {
 		return false
 	}
-	ranks := ranksOf(a.of(failures...))
-	v := verdictOf(a.root, ranks, hangs.Unclear)
-	fact := hangs.SizeMismatch{Confidence: hangs.Unclear}
-	if c := a.root; c != nil {
-		fact.Sequence, fact.Group = hangs.Number(c.seq), c.group.title()
-	}
-	a.set(fact, v)
+	call := a.root.call()
+	a.set(hangs.SizeMismatch{Sequence: call.Sequence, Group: call.Group, Confidence: hangs.Unclear},
+		ranksOf(a.of(failures...)), call, hangs.Unclear)
 	for _, e := range all {
 		a.note(placeOf(e), hangs.SizeRefused{Rank: e.Rank, Received: e.In, Expected: e.Out})
 	}
@@ -179,10 +140,9 @@ func (a *analysis) diedSilently() bool {
 		return false
 	}
 	var candidates []int
-	switch c := a.root; {
-	case c != nil:
-		candidates = c.absent
-	default:
+	if a.root != nil {
+		candidates = a.root.absent
+	} else {
 		for _, log := range a.lines.logs {
 			if log.Rank >= 0 {
 				candidates = append(candidates, log.Rank)
@@ -191,13 +151,11 @@ func (a *analysis) diedSilently() bool {
 	}
 	var silent hangs.Ranks
 	for _, rank := range candidates {
-		if !a.failed(rank) && !a.hasDump(rank) {
+		if !a.failed(rank) && a.dump(rank) == nil {
 			silent = append(silent, rank)
 		}
 	}
-	slices.Sort(silent)
-	silent = slices.Compact(silent)
-	if len(silent) == 0 {
+	if silent = unique(silent); len(silent) == 0 {
 		return false
 	}
 	sure := hangs.Likely
@@ -213,42 +171,29 @@ func (a *analysis) diedSilently() bool {
 			}
 		}
 	}
-	if a.root != nil {
-		a.observe(a.root)
-	} else {
-		a.peers()
-	}
+	a.observe(a.root)
 	return true
 }
 
-func (a *job) hasDump(rank int) bool {
-	for _, d := range a.Dumps {
-		if d.Rank == rank {
-			return true
-		}
+// dump is the dump of a rank; nil if it has none.
+func (a *job) dump(rank int) *evidence.Dump {
+	i := slices.IndexFunc(a.Dumps, func(d *evidence.Dump) bool { return d.Rank == rank })
+	if i < 0 {
+		return nil
 	}
-	return false
+	return a.Dumps[i]
 }
 
 // addOthers adds what else hangs, and lines that the verdict does not explain.
 func (a *analysis) addOthers() {
-	of := func(c *candidate) (hangs.Ranks, hangs.Call) {
-		ranks := slices.Sorted(slices.Values(c.entered()))
-		if len(c.sides) > 0 {
-			return ranks, c.named(c.sides[0].call)
-		}
-		return ranks, c.call()
-	}
 	for _, c := range a.consequences {
-		ranks, call := of(c)
-		a.note(notice.Location{}, hangs.Consequence{Ranks: ranks, Call: call})
+		a.note(notice.Location{}, hangs.Consequence(c.waits()))
 	}
 	for _, c := range a.independent {
-		ranks, call := of(c)
-		a.doubt(hangs.Independent{Ranks: ranks, Call: call})
+		a.doubt(hangs.Independent(c.waits()))
 	}
 	for _, e := range a.of(watchdog.Stuck) {
-		a.note(placeOf(e), hangs.WatchdogStuck{Ranks: ranksOf([]event{e}), Text: e.Text})
+		a.note(placeOf(e), hangs.WatchdogStuck{Ranks: ranksOf([]*watchdog.Event{e}), Text: e.Text})
 	}
 	var lost hangs.Ranks
 	for _, d := range a.Dumps {
@@ -259,6 +204,14 @@ func (a *analysis) addOthers() {
 	if len(lost) > 0 {
 		a.doubt(hangs.RingLost{Ranks: lost})
 	}
+}
+
+// waits is who waits in what.
+func (c *candidate) waits() hangs.Entered {
+	if len(c.sides) > 0 {
+		return hangs.Entered{Ranks: c.entered(), Call: c.named(c.sides[0].call)}
+	}
+	return hangs.Entered{Ranks: c.entered(), Call: c.call()}
 }
 
 // doubtStates adds where the kernel started on some ranks only.

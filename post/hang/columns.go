@@ -6,12 +6,28 @@ import (
 	"busbar/internal/notice/hangs"
 )
 
-// Column is one collective of the group of the verdict, with what each rank made of it.
+// State is what a rank made of a collective.
+type State uint8
+
+// The states.
+const (
+	Done State = iota
+	Waiting
+	Missing
+	Other  // it called something else
+	Silent // unknown
+	States // how many there are
+)
+
+// Column is one collective of the group of the verdict, with the ranks in each state.
 type Column struct {
-	Sequence                              int64
-	Call                                  hangs.Call
-	Done, Waiting, Missing, Other, Silent hangs.Ranks // Other called something else; Silent: unknown
+	Sequence int64
+	Call     hangs.Call
+	Ranks    [States]hangs.Ranks
 }
+
+// stateOf is how a column shows a presence.
+var stateOf = [...]State{unknown: Silent, missing: Missing, waiting: Waiting, ended: Done, done: Done}
 
 // mostColumns is how many collectives the timeline has.
 const mostColumns = 20
@@ -24,8 +40,8 @@ func (a *analysis) columns() (all []Column) {
 	}
 	var numbers []int64
 	for _, t := range g.tracks {
-		for i := max(0, len(t.slots)-2*mostColumns); i < len(t.slots); i++ {
-			numbers = append(numbers, t.slots[i].seq)
+		for _, s := range t.slots[max(0, len(t.slots)-2*mostColumns):] {
+			numbers = append(numbers, s.seq)
 		}
 		if t.timeout != nil {
 			numbers = append(numbers, t.timeout.Seq)
@@ -71,23 +87,13 @@ func (g *group) column(seq int64) Column {
 		}
 	}
 	for _, rank := range g.everyone() {
-		t := g.tracks[rank]
-		p := unknown
-		if t != nil {
-			p = t.presence(seq)
+		state := Silent
+		if t := g.tracks[rank]; slices.Contains(other, rank) {
+			state = Other
+		} else if t != nil {
+			state = stateOf[t.presence(seq)]
 		}
-		switch {
-		case slices.Contains(other, rank):
-			c.Other = append(c.Other, rank)
-		case p == done, p == ended:
-			c.Done = append(c.Done, rank)
-		case p == waiting:
-			c.Waiting = append(c.Waiting, rank)
-		case p == missing:
-			c.Missing = append(c.Missing, rank)
-		default:
-			c.Silent = append(c.Silent, rank)
-		}
+		c.Ranks[state] = append(c.Ranks[state], rank)
 	}
 	return c
 }

@@ -3,6 +3,7 @@ package hang
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -34,17 +35,10 @@ func (g *group) everyone() []int {
 	return g.ranks()
 }
 
-func (g *group) ranks() (all []int) {
-	for rank := range g.tracks {
-		all = append(all, rank)
-	}
-	slices.Sort(all)
-	return all
-}
+func (g *group) ranks() []int { return slices.Sorted(maps.Keys(g.tracks)) }
 
 // track is what one rank did in a group, by its dump, its log or both.
 type track struct {
-	rank      int
 	dump      *evidence.Dump // nil: only lines of logs
 	slots     []slot         // collectives by number
 	p2p       []int32        // point-to-point entries of the dump
@@ -157,7 +151,7 @@ func (t *track) call(seq int64) *evidence.Call {
 		return t.dump.Entries[s.last].Call
 	}
 	if w := t.timeout; w != nil && w.Seq == seq && w.Op != "" {
-		c := &evidence.Call{Op: watchdogNames(w.Op), From: -1, To: -1}
+		c := &evidence.Call{Op: cmp.Or(flightNames[w.Op], strings.ToLower(w.Op)), From: -1, To: -1}
 		if w.In >= 0 {
 			c.In, c.Out = []int64{w.In}, []int64{w.Out}
 		}
@@ -166,66 +160,49 @@ func (t *track) call(seq int64) *evidence.Call {
 	return nil
 }
 
-// groupsOf sorts what dumps have by process group.
-func groupsOf(dumps []*evidence.Dump) []*group {
-	b := &grouping{byKey: map[string]*group{}}
+// groupsOf sorts what dumps have by process group. Groups with one name and other members are different.
+func groupsOf(dumps []*evidence.Dump) (all []*group) {
+	byKey := map[string]*group{}
 	for _, d := range dumps {
 		local := make([]*track, len(d.Groups))
 		for i := range d.Groups {
-			local[i] = b.group(&d.Groups[i]).track(d)
-			local[i].addStatus(&d.Groups[i])
-		}
-		counts := make([]int, len(d.Groups))
-		for i := range d.Entries {
-			counts[d.Entries[i].Group]++
-		}
-		for i, t := range local {
-			t.slots = make([]slot, 0, counts[i])
+			of := &d.Groups[i]
+			name := of.Name
+			if of.Desc == defaultGroup || name == "" {
+				name = "0" // Gloo's configuration has it without a name
+			}
+			key := fmt.Sprintf("%s %v", name, of.Members)
+			g := byKey[key]
+			if g == nil {
+				g = &group{name: name, desc: of.Desc, members: of.Members, tracks: map[int]*track{}}
+				byKey[key], all = g, append(all, g)
+			}
+			g.desc = cmp.Or(g.desc, of.Desc)
+			local[i] = g.track(d.Rank)
+			local[i].dump = d
+			local[i].addStatus(of)
 		}
 		for i := range d.Entries {
 			e := &d.Entries[i]
 			local[e.Group].add(e, int32(i))
 		}
 	}
-	for _, g := range b.all {
+	for _, g := range all {
 		for _, t := range g.tracks {
-			slices.SortStableFunc(t.slots, func(a, b slot) int { return cmp.Compare(a.seq, b.seq) })
+			slices.SortStableFunc(t.slots, func(a, b slot) int { return compareSlot(a, b.seq) })
 		}
 	}
-	return b.all
-}
-
-type grouping struct {
-	all   []*group
-	byKey map[string]*group
-}
-
-// group finds the group that one dump describes. Groups with one name and other members are different.
-func (b *grouping) group(of *evidence.Group) *group {
-	name := of.Name
-	if of.Desc == defaultGroup || name == "" {
-		name = "0" // Gloo's configuration has it without a name
-	}
-	key := fmt.Sprintf("%s %v", name, of.Members)
-	g := b.byKey[key]
-	if g == nil {
-		g = &group{name: name, desc: of.Desc, members: of.Members, tracks: map[int]*track{}}
-		b.byKey[key], b.all = g, append(b.all, g)
-	}
-	if g.desc == "" {
-		g.desc = of.Desc
-	}
-	return g
+	return all
 }
 
 // defaultGroup is PyTorch's description of the group of all ranks.
 const defaultGroup = "default_pg"
 
-func (g *group) track(d *evidence.Dump) *track {
-	t := g.tracks[d.Rank]
+func (g *group) track(rank int) *track {
+	t := g.tracks[rank]
 	if t == nil {
-		t = &track{rank: d.Rank, dump: d, enqueued: -1, completed: -1}
-		g.tracks[d.Rank] = t
+		t = &track{enqueued: -1, completed: -1}
+		g.tracks[rank] = t
 	}
 	return t
 }
@@ -253,17 +230,7 @@ func (t *track) add(e *evidence.Entry, at int32) {
 	}
 }
 
-// watchdogNames is a collective's name as the Flight Recorder has it.
-func watchdogNames(op string) string {
-	for _, c := range []struct{ watchdog, flight string }{
-		{"ALLREDUCE", "all_reduce"}, {"ALLGATHER", "all_gather"}, {"ALLTOALL_BASE", "all_to_all"},
-		{"ALLTOALL", "all_to_all"},
-	} {
-		if op == c.watchdog {
-			return c.flight
-		}
-	}
-	return lower(op)
+// flightNames are names of collectives that the Flight Recorder spells otherwise.
+var flightNames = map[string]string{
+	"ALLREDUCE": "all_reduce", "ALLGATHER": "all_gather", "ALLTOALL_BASE": "all_to_all", "ALLTOALL": "all_to_all",
 }
-
-func lower(op string) string { return strings.ToLower(op) }

@@ -6,11 +6,8 @@ import (
 	"context"
 	"io"
 	"os"
-	"slices"
 
 	"busbar/post/hang/flight"
-	"busbar/post/hang/stack"
-	"busbar/post/hang/watchdog"
 	"busbar/post/input"
 	"busbar/post/nccllog/logline"
 )
@@ -43,24 +40,14 @@ func Is(ctx context.Context, path string) Form {
 	switch {
 	case flight.Is(head):
 		return Dump
-	case len(head) == 0 || slices.Contains(head[:min(len(head), 512)], 0) ||
-		bytes.HasPrefix(bytes.TrimLeft(head, " \r\n"), []byte("{")):
+	case len(head) == 0, isBinary(head), bytes.HasPrefix(bytes.TrimLeft(head, " \r\n"), []byte("{")):
 		return None
 	}
-	log, stacks := watchdog.NewLog(path, -1), &stack.Reader{File: path, Rank: -1}
-	lines := bufio.NewReader(io.LimitReader(in, headBytes))
-	for number := 1; ; number++ {
-		line, _, err := logline.NextLine(lines)
-		line = logline.Plain(line)
-		log.Read(number, line)
-		stacks.Read(number, line)
-		if len(log.Events) > 0 || len(stacks.All) > 0 {
-			return Text
-		}
-		if err != nil {
-			return None
-		}
+	log, stacks, _ := text(path, bufio.NewReader(io.LimitReader(in, headBytes)))
+	if len(log.Events)+len(stacks) > 0 {
+		return Text
 	}
+	return None
 }
 
 // Beside returns the evidence in folders of results, if they have dumps; else nothing: messages alone are in the logs

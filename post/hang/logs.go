@@ -3,28 +3,23 @@ package hang
 import (
 	"slices"
 
+	"busbar/internal/notice/hangs"
 	"busbar/post/hang/watchdog"
 )
 
 // lines are what the logs of all ranks report, by kind.
 type lines struct {
-	logs       []*watchdog.Log
-	groups     []*group
-	failedRank map[int]bool // ranks that printed that their communication failed
-}
-
-// event is a line with its file.
-type event struct {
-	*watchdog.Event
-	file string
+	logs        []*watchdog.Log
+	groups      []*group
+	failedRanks hangs.Ranks // that printed that their communication failed
 }
 
 // of returns the events of some kinds.
-func (l *lines) of(kinds ...watchdog.Kind) (all []event) {
+func (l *lines) of(kinds ...watchdog.Kind) (all []*watchdog.Event) {
 	for _, log := range l.logs {
 		for i := range log.Events {
 			if slices.Contains(kinds, log.Events[i].Kind) {
-				all = append(all, event{&log.Events[i], log.File})
+				all = append(all, &log.Events[i])
 			}
 		}
 	}
@@ -37,7 +32,7 @@ var failures = []watchdog.Kind{
 }
 
 // failed reports whether a rank printed that its communication failed.
-func (l *lines) failed(rank int) bool { return l.failedRank[rank] }
+func (l *lines) failed(rank int) bool { return slices.Contains(l.failedRanks, rank) }
 
 // attach adds to the groups what the watchdog of each rank printed.
 func (l *lines) attach(groups []*group) []*group {
@@ -46,29 +41,19 @@ func (l *lines) attach(groups []*group) []*group {
 		if e.Rank < 0 || l.ofP2P(e) {
 			continue
 		}
-		g := l.group(e)
-		t := g.tracks[e.Rank]
-		if t == nil {
-			t = &track{rank: e.Rank, enqueued: -1, completed: -1}
-			g.tracks[e.Rank] = t
-		}
+		t := l.group(e).track(e.Rank)
 		if e.Kind == watchdog.Timeout {
 			if t.timeout == nil && e.Seq >= 0 {
-				t.timeout = e.Event
+				t.timeout = e
 			}
 			continue
 		}
-		if t.enqueued < 0 || e.Enqueued > t.enqueued {
-			t.enqueued = e.Enqueued
-		}
+		t.enqueued = max(t.enqueued, e.Enqueued)
 		if e.Completed >= 0 && (t.completed < 0 || e.Completed < t.completed) {
 			t.completed = e.Completed
 		}
 	}
-	l.failedRank = map[int]bool{}
-	for _, e := range l.of(failures...) {
-		l.failedRank[e.Rank] = true
-	}
+	l.failedRanks = ranksOf(l.of(failures...))
 	for _, g := range l.groups {
 		for rank, t := range g.tracks {
 			t.failed = l.failed(rank)
@@ -78,14 +63,14 @@ func (l *lines) attach(groups []*group) []*group {
 }
 
 // ofP2P reports whether a line is about point-to-point operations, whose numbers differ between ranks.
-func (l *lines) ofP2P(e event) bool {
-	return slices.ContainsFunc(l.of(watchdog.Timeout), func(t event) bool {
+func (l *lines) ofP2P(e *watchdog.Event) bool {
+	return slices.ContainsFunc(l.of(watchdog.Timeout), func(t *watchdog.Event) bool {
 		return t.Rank == e.Rank && t.Seq == e.Seq && (t.Op == "SEND" || t.Op == "RECV" || t.Op == "COALESCED")
 	})
 }
 
 // group finds the group of a line of the watchdog: by its name or description, or by what the rank waits in.
-func (l *lines) group(e event) *group {
+func (l *lines) group(e *watchdog.Event) *group {
 	var possible []*group
 	for _, g := range l.groups {
 		if !slices.Contains(g.everyone(), e.Rank) && g.members != nil {
@@ -99,13 +84,10 @@ func (l *lines) group(e event) *group {
 		}
 	}
 	for _, g := range possible {
-		t := g.tracks[e.Rank]
-		if t == nil || e.Kind != watchdog.Timeout {
-			continue
-		}
-		s := t.at(e.Seq)
-		if s != nil && t.progress(s) != done {
-			return g
+		if t := g.tracks[e.Rank]; t != nil && e.Kind == watchdog.Timeout {
+			if s := t.at(e.Seq); s != nil && t.progress(s) != done {
+				return g
+			}
 		}
 	}
 	if len(possible) == 1 {
@@ -125,31 +107,24 @@ func (l *lines) group(e event) *group {
 	return g
 }
 
-// death is the end of a process that does not follow from another failure.
-type death struct {
-	rank int
-	how  watchdog.Reason // "" for a silent end
-	at   event
-}
-
 // deaths are the processes that ended by themselves: after a timeout or a lost connection of its own, an end of a rank
 // follows from that. A rank that wrote a dump was alive then, and what killed it came later.
-func (l *lines) deaths(dumped map[int]bool) (all []death) {
-	for _, e := range l.of(watchdog.Death) {
-		if e.Rank < 0 || slices.ContainsFunc(all, func(d death) bool { return d.rank == e.Rank }) {
+func (a *job) deaths() (all []*watchdog.Event) {
+	for _, e := range a.of(watchdog.Death) {
+		if e.Rank < 0 || slices.ContainsFunc(all, func(d *watchdog.Event) bool { return d.Rank == e.Rank }) {
 			continue
 		}
-		if e.Reason != watchdog.ByException && dumped[e.Rank] || l.failedBefore(e) {
+		if e.Reason != watchdog.ByException && a.dump(e.Rank) != nil || a.failedBefore(e) {
 			continue
 		}
-		all = append(all, death{e.Rank, e.Reason, e})
+		all = append(all, e)
 	}
-	slices.SortFunc(all, func(a, b death) int { return a.rank - b.rank })
+	slices.SortFunc(all, func(a, b *watchdog.Event) int { return a.Rank - b.Rank })
 	return all
 }
 
-func (l *lines) failedBefore(end event) bool {
-	return slices.ContainsFunc(l.of(failures...), func(e event) bool {
-		return e.Rank == end.Rank && (e.file != end.file || e.Line < end.Line)
+func (l *lines) failedBefore(end *watchdog.Event) bool {
+	return slices.ContainsFunc(l.of(failures...), func(e *watchdog.Event) bool {
+		return e.Rank == end.Rank && (e.File != end.File || e.Line < end.Line)
 	})
 }

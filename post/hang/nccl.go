@@ -2,6 +2,7 @@ package hang
 
 import (
 	"cmp"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -27,221 +28,169 @@ func (a library) fromOwn() bool {
 	}
 	own := a.Own[len(a.Own)-1]
 	defer a.note(notice.Location{File: own.File}, own.Cause)
-	if gone, is := own.Cause.(notice.RankGone); is {
-		a.ownDied(hangs.Ranks{gone.Rank}, gone.Host, gone.During.Case)
-		return true
-	}
-	hung, _ := own.Cause.(notice.RunHung)
 	var ranks, dead hangs.Ranks
-	operation := ""
-	for _, r := range hung.Ranks {
-		ranks = append(ranks, r.Rank)
-		operation = cmp.Or(operation, r.Case)
-		if r.Standing == notice.StandingGone {
-			dead = append(dead, r.Rank)
+	var call hangs.Call
+	host := ""
+	switch cause := own.Cause.(type) {
+	case notice.RankGone:
+		dead, host, call.Operation = hangs.Ranks{cause.Rank}, cause.Host, cause.During.Case
+	case notice.RunHung:
+		for _, r := range cause.Ranks {
+			ranks = append(ranks, r.Rank)
+			host, call.Operation = cmp.Or(host, r.Host), cmp.Or(call.Operation, r.Case)
+			if r.Standing == notice.StandingGone {
+				dead = append(dead, r.Rank)
+			}
 		}
 	}
-	v := Verdict{Ranks: ranks, Collective: operation, Confidence: hangs.Certain}
-	call := hangs.Call{Operation: operation}
 	switch {
 	case len(dead) > 0:
-		a.ownDied(dead, hung.Ranks[0].Host, operation)
+		a.set(hangs.RankDied{Ranks: dead, Host: host, How: hangs.Silent, Call: &call, Confidence: hangs.Certain}, dead,
+			call, hangs.Certain)
 	case len(ranks) > 0:
-		a.set(hangs.RankMissing{Ranks: ranks, Host: hung.Ranks[0].Host, Call: call, Confidence: v.Confidence}, v)
+		a.setMissing(hangs.RankMissing{Ranks: ranks, Host: host, Call: call, Confidence: hangs.Certain})
 	default:
-		v.Confidence = hangs.Likely
-		a.set(hangs.AllWaiting{Call: call, Confidence: v.Confidence}, v)
+		a.set(hangs.AllWaiting{Call: call, Confidence: hangs.Likely}, nil, call, hangs.Likely)
 	}
 	return true
 }
 
-func (a library) ownDied(ranks hangs.Ranks, host, operation string) {
-	a.set(hangs.RankDied{
-		Ranks: ranks, Host: host, How: hangs.Silent, Call: &hangs.Call{Operation: operation}, Confidence: hangs.Certain,
-	}, Verdict{Ranks: ranks, Collective: operation, Confidence: hangs.Certain})
+// rasComm is a communicator in an answer of RAS.
+type rasComm struct {
+	*nccllog.RASComm
+	answer int
+	dead   bool // RAS considers lost ranks dead, and not only slow to answer
+	at     notice.Location
 }
 
-// fromRAS is the verdict of NCCL's RAS: ranks that it cannot reach if only is hangs.Unreachable, else also ranks that
-// launched fewer calls.
-func (a library) fromRAS(only hangs.Death) bool {
+// comms are the communicators of all answers of RAS.
+func (a library) comms() (all []rasComm) {
 	if a.NCCL == nil {
-		return false
+		return nil
 	}
 	for i := range a.NCCL.RAS {
-		for j := range a.NCCL.RAS[i].Comms {
-			c := &a.NCCL.RAS[i].Comms[j]
-			if lost := lostRanks(c); len(lost) > 0 && (dead(&a.NCCL.RAS[i], c) || only == "") {
-				sure := hangs.Likely
-				if !dead(&a.NCCL.RAS[i], c) { // it may only be slow to answer
-					sure = hangs.Unclear
-				}
-				a.setDied(lost, hangs.Unreachable, sure)
-				a.note(a.rasPlace(i), hangs.RASLost{Communicator: c.ID, Ranks: lost})
-				a.peers()
-				return true
-			}
+		answer := &a.NCCL.RAS[i]
+		for j := range answer.Comms {
+			c := &answer.Comms[j]
+			dead := slices.ContainsFunc(c.States, func(s nccllogs.RankState) bool { return s.State == "DEAD" }) ||
+				slices.ContainsFunc(answer.Problems, func(p string) bool { return strings.HasPrefix(p, "DEAD") })
+			all = append(all, rasComm{c, i, dead, notice.Location{File: a.NCCL.Files[answer.File].Path}})
 		}
 	}
-	if only != "" {
-		return false
-	}
-	for i := len(a.NCCL.RAS) - 1; i >= 0; i-- {
-		for j := range a.NCCL.RAS[i].Comms {
-			if a.behindInRAS(i, &a.NCCL.RAS[i].Comms[j]) {
-				return true
+	return all
+}
+
+// lost is the verdict that RAS cannot reach ranks; with dead, only of ranks that it considers dead.
+func (a library) lost(dead bool) bool {
+	for _, c := range a.comms() {
+		var ranks hangs.Ranks
+		for _, s := range c.States {
+			if s.State == "DEAD" || s.State == "UNRESPONSIVE" || strings.Contains(s.State, "missing") {
+				ranks = append(ranks, s.Ranks...)
 			}
+		}
+		if ranks = unique(ranks); len(ranks) == 0 || dead && !c.dead {
+			continue
+		}
+		sure := hangs.Unclear // it may only be slow to answer
+		if c.dead {
+			sure = hangs.Likely
+		}
+		a.setDied(ranks, hangs.Unreachable, sure)
+		a.note(c.at, hangs.RASLost{Communicator: c.ID, Ranks: ranks})
+		a.noteLines(nil)
+		return true
+	}
+	return false
+}
+
+// countsOf are the counts of one collective, the fewest calls first.
+func (c rasComm) countsOf(name string) []nccllogs.CallCount {
+	all := slices.DeleteFunc(slices.Clone(c.Counts), func(n nccllogs.CallCount) bool { return n.Name != name })
+	slices.SortStableFunc(all, func(x, y nccllogs.CallCount) int { return cmp.Compare(x.Calls, y.Calls) })
+	return all
+}
+
+// behind is the verdict that some ranks launched fewer calls of a collective, by the newest answer of RAS.
+func (a library) behind() bool {
+	all := a.comms()
+	slices.SortStableFunc(all, func(x, y rasComm) int { return y.answer - x.answer })
+	for _, c := range all {
+		var behind, ahead []int
+		var differ []string
+		for _, n := range c.Counts {
+			counts := c.countsOf(n.Name)
+			least, most := counts[0], counts[len(counts)-1]
+			if least.Calls == most.Calls || slices.Contains(differ, n.Name) {
+				continue
+			}
+			differ = append(differ, n.Name)
+			for _, n := range counts {
+				a.noteCount(c, n)
+			}
+			behind, ahead = append(behind, least.Ranks...), append(ahead, most.Ranks...)
+		}
+		if len(differ) > 0 {
+			a.setBehind(c, differ[0], unique(behind), unique(ahead), a.unchanged(c))
+			return true
 		}
 	}
 	return false
 }
 
-func (a library) rasPlace(i int) notice.Location {
-	return notice.Location{File: a.NCCL.Files[a.NCCL.RAS[i].File].Path}
-}
-
-// lostRanks are the ranks of a communicator that did not answer.
-func lostRanks(c *nccllog.RASComm) (all hangs.Ranks) {
-	for _, s := range c.States {
-		if s.State == "DEAD" || s.State == "UNRESPONSIVE" || strings.Contains(s.State, "missing") {
-			all = append(all, s.Ranks...)
-		}
-	}
-	slices.Sort(all)
-	return slices.Compact(all)
-}
-
-// dead reports whether RAS considers lost ranks dead, and not only slow to answer.
-func dead(answer *nccllog.RAS, c *nccllog.RASComm) bool {
-	return slices.ContainsFunc(c.States, func(s nccllogs.RankState) bool { return s.State == "DEAD" }) ||
-		slices.ContainsFunc(answer.Problems, func(p string) bool { return strings.HasPrefix(p, "DEAD") })
-}
-
-// behindInRAS is the verdict that some ranks launched fewer calls of a collective.
-func (a library) behindInRAS(i int, c *nccllog.RASComm) bool {
-	byName := map[string][]nccllogs.CallCount{}
-	var names []string
-	for _, n := range c.Counts {
-		if byName[n.Name] == nil {
-			names = append(names, n.Name)
-		}
-		byName[n.Name] = append(byName[n.Name], n)
-	}
-	var behind, ahead map[int]bool
-	verdict := ""
-	for _, name := range names {
-		counts := byName[name]
-		slices.SortFunc(counts, func(x, y nccllogs.CallCount) int { return cmp.Compare(x.Calls, y.Calls) })
-		if len(counts) < 2 || counts[0].Calls == counts[len(counts)-1].Calls {
-			continue
-		}
-		for _, n := range counts {
-			a.found.Evidence = append(a.found.Evidence, a.rasCount(i, c, n))
-		}
-		if behind == nil {
-			behind, ahead, verdict = map[int]bool{}, map[int]bool{}, name
-		}
-		for _, rank := range counts[0].Ranks {
-			behind[rank] = true
-		}
-		for _, rank := range counts[len(counts)-1].Ranks {
-			ahead[rank] = true
-		}
-	}
-	if behind == nil {
-		return false
-	}
-	a.setBehind(c, verdict, keys(behind), keys(ahead), a.unchanged(i, c))
-	return true
-}
-
-func (a library) setBehind(c *nccllog.RASComm, operation string, behind, ahead []int, twice bool) {
-	sure := hangs.Unclear
-	if twice {
-		sure = hangs.Likely
-	} else {
+func (a library) setBehind(c rasComm, operation string, behind, ahead []int, twice bool) {
+	sure := hangs.Likely
+	if !twice {
+		sure = hangs.Unclear
 		a.doubt(hangs.OneSnapshot{})
 	}
 	if len(behind) == 0 {
 		sure = hangs.Unclear
 		a.doubt(hangs.CountsUnlisted{Communicator: c.ID})
 	}
-	both := slices.ContainsFunc(behind, func(rank int) bool { return slices.Contains(ahead, rank) })
-	v := Verdict{Ranks: behind, Group: c.ID, Collective: operation, Confidence: sure}
-	if both { // behind in one collective, ahead in another
-		v.Confidence = hangs.Unclear
+	call := hangs.Call{Operation: operation, Group: c.ID}
+	if slices.ContainsFunc(behind, func(rank int) bool { return slices.Contains(ahead, rank) }) { // by collective
 		a.set(hangs.CollectiveMismatch{Group: c.ID, Sides: hangs.Sides{
 			{Ranks: behind, Call: hangs.Call{Operation: "fewer " + operation}},
-		}, Confidence: v.Confidence}, v)
+		}, Confidence: hangs.Unclear}, behind, call, hangs.Unclear)
 		return
 	}
 	if len(behind) > len(ahead) && len(ahead) > 0 {
 		a.doubt(hangs.MostMissing{Entered: ahead})
 	}
-	a.set(hangs.RankMissing{Ranks: behind, Host: a.host(behind), Call: hangs.Call{Operation: operation, Group: c.ID},
-		Waiting: ahead, Confidence: sure}, v)
-	a.stacks(behind)
+	a.setMissing(hangs.RankMissing{Ranks: behind, Call: call, Waiting: ahead, Confidence: sure})
 }
 
-// inRAS returns the counts of RAS that show missing ranks behind: those of a communicator as large as the job.
-func (a library) inRAS(c *candidate) (all []notice.Notice) {
-	if n := len(c.group.members); a.NCCL == nil || n == 0 || c.group.members[n-1] != n-1 {
-		return nil
+// noteMissing adds the counts of RAS that show missing ranks behind, of a communicator as large as the job, and reports
+// whether it has some.
+func (a library) noteMissing(c *candidate) (found bool) {
+	n := len(c.group.members)
+	if n == 0 || c.group.members[n-1] != n-1 {
+		return false
 	}
-	for i := range a.NCCL.RAS {
-		for j := range a.NCCL.RAS[i].Comms {
-			comm := &a.NCCL.RAS[i].Comms[j]
-			if comm.Ranks != len(c.group.members) {
-				continue
-			}
-			for _, n := range comm.Counts {
-				most := slices.MaxFunc(comm.Counts, func(x, y nccllogs.CallCount) int {
-					return cmp.Or(cmp.Compare(sameName(x, n), sameName(y, n)), cmp.Compare(x.Calls, y.Calls))
-				})
-				if n.Calls < most.Calls && subset(c.culprits, n.Ranks) {
-					all = append(all, a.rasCount(i, comm, n), a.rasCount(i, comm, most))
-				}
+	for _, comm := range a.comms() {
+		for _, fewer := range comm.Counts {
+			counts := comm.countsOf(fewer.Name)
+			most := counts[len(counts)-1]
+			if comm.Ranks == n && fewer.Calls < most.Calls && subset(c.culprits, fewer.Ranks) {
+				a.noteCount(comm, fewer)
+				a.noteCount(comm, most)
+				found = true
 			}
 		}
 	}
-	return all
+	return found
 }
 
-func sameName(a, b nccllogs.CallCount) int {
-	if a.Name == b.Name {
-		return 1
-	}
-	return 0
-}
-
-func (a library) rasCount(i int, c *nccllog.RASComm, n nccllogs.CallCount) notice.Notice {
-	counts := notice.New(hangs.RASCounts{
-		Communicator: c.ID, Operation: n.Name, Calls: n.Calls, Ranks: hangs.Ranks(n.Ranks),
-	})
-	counts.At = a.rasPlace(i)
-	return counts
+func (a library) noteCount(c rasComm, n nccllogs.CallCount) {
+	a.note(c.at, hangs.RASCounts{Communicator: c.ID, Operation: n.Name, Calls: n.Calls, Ranks: hangs.Ranks(n.Ranks)})
 }
 
 // unchanged reports whether an earlier answer of RAS has the same counts.
-func (a library) unchanged(i int, c *nccllog.RASComm) bool {
-	for j := range i {
-		for k := range a.NCCL.RAS[j].Comms {
-			before := &a.NCCL.RAS[j].Comms[k]
-			if before.ID == c.ID && slices.EqualFunc(before.Counts, c.Counts, func(x, y nccllogs.CallCount) bool {
-				return x.Name == y.Name && x.Calls == y.Calls && slices.Equal(x.Ranks, y.Ranks)
-			}) {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-func keys(set map[int]bool) (all []int) {
-	for n := range set {
-		all = append(all, n)
-	}
-	slices.Sort(all)
-	return all
+func (a library) unchanged(c rasComm) bool {
+	return slices.ContainsFunc(a.comms(), func(before rasComm) bool {
+		return before.answer < c.answer && before.ID == c.ID && reflect.DeepEqual(before.Counts, c.Counts)
+	})
 }
 
 // fromCalls is the verdict of NCCL's own log, if it has the calls of ranks (NCCL_DEBUG_SUBSYS=COLL).
@@ -250,13 +199,14 @@ func (a library) fromCalls() bool {
 		return false
 	}
 	for _, s := range a.NCCL.Sequences {
-		c := &a.NCCL.Communicators[s.Comm]
+		call := hangs.Call{Group: a.NCCL.Communicators[s.Comm].Name}
 		sure := hangs.Likely
 		if s.Doubt != nil {
 			sure = hangs.Unclear
 		}
 		if m := s.Mismatch; m != nil && len(m.Sides) > 0 {
-			a.mismatchInCalls(c, m, sure)
+			call.Sequence = hangs.Number(m.Number)
+			a.mismatchInCalls(call, m, sure)
 			return true
 		}
 		if len(s.Behind) > 0 {
@@ -264,53 +214,42 @@ func (a library) fromCalls() bool {
 			for _, b := range s.Behind {
 				ranks = append(ranks, b.Rank)
 			}
-			slices.Sort(ranks)
-			call := hangs.Call{Group: c.Name}
-			a.set(hangs.RankMissing{Ranks: ranks, Host: a.host(ranks), Call: call, Confidence: sure},
-				Verdict{Ranks: ranks, Group: c.Name, Confidence: sure})
-			a.ncclFindings("ranks-stopped")
-			a.stacks(ranks)
+			a.ncclFindings(func(n notice.Notice) bool { return n.Code() == "ranks-stopped" })
+			a.setMissing(hangs.RankMissing{Ranks: unique(ranks), Call: call, Confidence: sure})
 			return true
 		}
 	}
 	return false
 }
 
-func (a library) mismatchInCalls(c *nccllog.Communicator, m *nccllog.Mismatch, sure hangs.Confidence) {
+func (a library) mismatchInCalls(call hangs.Call, m *nccllog.Mismatch, sure hangs.Confidence) {
 	var sides hangs.Sides
-	var ranks []int
-	tie := len(m.Sides) > 1 && len(m.Sides[0].Ranks) == len(m.Sides[1].Ranks)
-	for i, s := range m.Sides {
+	var of []side
+	for _, s := range m.Sides {
 		sides = append(sides, hangs.Side{Ranks: hangs.Ranks(s.Ranks), Call: hangs.Call{Operation: s.Call}})
-		if i > 0 || tie {
-			ranks = append(ranks, s.Ranks...)
-		}
+		of = append(of, side{ranks: s.Ranks})
 	}
+	ranks, tie := minority(of)
 	if tie {
 		sure = hangs.Unclear
 		a.doubt(hangs.EvenSplit{})
 	}
-	a.set(hangs.CollectiveMismatch{Sides: sides, Sequence: hangs.Number(m.Number), Group: c.Name, Confidence: sure},
-		Verdict{Ranks: ranks, Group: c.Name, Sequence: m.Number, Confidence: sure})
-	a.ncclFindings("ranks-disagree")
+	a.set(hangs.CollectiveMismatch{Sides: sides, Sequence: call.Sequence, Group: call.Group, Confidence: sure}, ranks,
+		call, sure)
+	a.ncclFindings(func(n notice.Notice) bool { return n.Code() == "ranks-disagree" })
 }
 
-// ncclMessages adds what NCCL's log has of errors and warnings: the cause where all ranks wait.
-func (a *job) ncclMessages() {
+// ncclFindings adds what NCCL's log has.
+func (a *job) ncclFindings(add func(notice.Notice) bool) {
 	if a.NCCL == nil {
 		return
 	}
 	for _, n := range a.NCCL.Findings() {
-		if n.Severity == notice.Error {
+		if add(n) {
 			a.found.Evidence = append(a.found.Evidence, n)
 		}
 	}
 }
 
-func (a library) ncclFindings(code notice.Code) {
-	for _, n := range a.NCCL.Findings() {
-		if n.Code() == code {
-			a.found.Evidence = append(a.found.Evidence, n)
-		}
-	}
-}
+// isError reports whether a notice may be the cause where all ranks wait.
+func isError(n notice.Notice) bool { return n.Severity == notice.Error }

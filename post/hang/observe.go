@@ -1,12 +1,14 @@
 package hang
 
 import (
+	"cmp"
 	"fmt"
 	"path/filepath"
 	"slices"
 
 	"busbar/internal/notice"
 	"busbar/internal/notice/hangs"
+	"busbar/internal/units"
 	"busbar/post/hang/evidence"
 	"busbar/post/hang/watchdog"
 )
@@ -24,43 +26,40 @@ func (a *job) doubt(fact notice.Fact) {
 }
 
 // at is the place of a rank's collective: the entry of its dump.
-func (a *job) at(rank int, seq int64) notice.Location {
-	for _, g := range a.groups {
-		t := g.tracks[rank]
-		if t == nil || t.dump == nil || a.root == nil || g != a.root.group {
-			continue
-		}
-		at := notice.Location{File: t.dump.File}
-		if e := a.root.entry(rank); e != nil && seq == a.root.seq {
-			at.Subject = entryName(e)
-		} else if s := t.at(seq); s != nil {
-			at.Subject = entryName(&t.dump.Entries[s.first])
-		}
-		return at
+func (c *candidate) at(rank int) (at notice.Location) {
+	if t := c.group.tracks[rank]; t != nil && t.dump != nil {
+		at.File = t.dump.File
 	}
-	return notice.Location{}
+	if e := c.entry(rank); e != nil {
+		at.Subject = entryName(e)
+	}
+	return at
 }
 
 func entryName(e *evidence.Entry) string { return fmt.Sprintf("record %d", e.Record) }
 
-func placeOf(e event) notice.Location { return notice.Location{File: e.file, Line: e.Line} }
+func placeOf(e *watchdog.Event) notice.Location { return notice.Location{File: e.File, Line: e.Line} }
 
-// observe adds what the dumps and logs show of a candidate.
+// observe adds what the dumps and logs show of a candidate; only what the logs show if it is nil.
 func (a *job) observe(c *candidate) {
+	if c == nil {
+		a.noteLines(nil)
+		return
+	}
 	if len(c.sides) > 1 && c.kind != undecided {
 		for _, s := range c.sides {
-			a.note(a.at(s.ranks[0], c.seq), hangs.Called{
-				Ranks: s.ranks, Call: callOf(s.call, max(s.seq, c.seq)), From: a.calledFrom(c, s.ranks[0]),
+			a.note(c.at(s.ranks[0]), hangs.Called{
+				Ranks: s.ranks, Call: callOf(s.call, max(s.seq, c.seq)), From: c.calledFrom(s.ranks[0]),
 			})
 		}
-	} else if entered := slices.Sorted(slices.Values(slices.Concat(c.waiting, c.ended))); len(entered) > 0 {
+	} else if entered := unique(slices.Concat(c.waiting, c.ended)); len(entered) > 0 {
 		call := c.call()
 		if len(c.sides) > 0 {
 			call = callOf(c.sides[0].call, c.seq)
 		}
-		a.note(a.at(entered[0], c.seq), hangs.Entered{Ranks: entered, Call: call})
+		a.note(c.at(entered[0]), hangs.Entered{Ranks: entered, Call: call})
 	}
-	if c.kind == rankMissing && !c.p2p {
+	if c.kind == rankMissing && !c.p2p && c.late == 0 {
 		a.lastCalls(c)
 	}
 	a.linesOf(c)
@@ -70,11 +69,11 @@ func (a *job) observe(c *candidate) {
 	if len(c.stale) > 0 {
 		a.doubt(hangs.StaleDump{Ranks: c.stale})
 	}
-	if c.kind == rankMissing && len(c.culprits) > len(c.entered()) {
-		a.doubt(hangs.MostMissing{Entered: slices.Sorted(slices.Values(c.entered()))})
+	if entered := c.entered(); c.kind == rankMissing && len(c.culprits) > len(entered) {
+		a.doubt(hangs.MostMissing{Entered: entered})
 	}
-	if c.late != nil {
-		a.note(a.at(c.late.rank, c.seq), hangs.EnteredLate{Rank: c.late.rank, By: secondsOf(c.late.seconds)})
+	if c.late > 0 {
+		a.note(c.at(c.culprits[0]), hangs.EnteredLate{Rank: c.culprits[0], By: units.Seconds(c.late)})
 	}
 	if len(c.finished) > 0 && c.kind == allEntered {
 		a.doubt(hangs.CompletedBy{Ranks: c.finished})
@@ -87,108 +86,95 @@ func (a *job) observe(c *candidate) {
 	}
 }
 
-// lastCalls adds how far the missing ranks got.
+// lastCalls adds how far the missing ranks got, those that ended at the same call together.
 func (a *job) lastCalls(c *candidate) {
-	for _, rank := range c.culprits {
+	var of []side
+	last := func(rank int) *evidence.Entry {
 		t := c.group.tracks[rank]
-		if t == nil || c.late != nil {
-			continue
+		return &t.dump.Entries[t.slots[len(t.slots)-1].last]
+	}
+	for _, rank := range c.culprits {
+		switch t := c.group.tracks[rank]; {
+		case t == nil || t.dump == nil:
+		case len(t.slots) == 0:
+			a.note(c.at(rank), hangs.NoCall{Ranks: hangs.Ranks{rank}})
+		default:
+			of = append(of, side{last(rank).Call, last(rank).Seq, []int{rank}})
 		}
-		if len(t.slots) == 0 {
-			if t.dump != nil {
-				a.note(notice.Location{File: t.dump.File}, hangs.NoCall{Ranks: hangs.Ranks{rank}})
-			}
-			continue
-		}
-		s := t.slots[len(t.slots)-1]
-		a.noteLast(hangs.LastCall{
-			Ranks: hangs.Ranks{rank}, Call: callOf(t.dump.Entries[s.last].Call, s.seq),
-		}, notice.Location{File: t.dump.File, Subject: entryName(&t.dump.Entries[s.last])})
+	}
+	for _, s := range joined(of, func(a, b side) bool { return a.seq == b.seq && a.call.Op == b.call.Op }) {
+		at := c.at(s.ranks[0])
+		at.Subject = entryName(last(s.ranks[0]))
+		a.note(at, hangs.LastCall{Ranks: s.ranks, Call: callOf(s.call, s.seq)})
 	}
 }
 
-// noteLast adds the last call of a rank, or adds the rank to those that ended at the same one.
-func (a *job) noteLast(last hangs.LastCall, at notice.Location) {
-	for i, n := range a.found.Evidence {
-		same, is := n.Fact.(hangs.LastCall)
-		if is && same.Call.Sequence == last.Call.Sequence && same.Call.Operation == last.Call.Operation {
-			same.Ranks = append(same.Ranks, last.Ranks...)
-			a.found.Evidence[i].Fact = same
-			return
-		}
-	}
-	a.note(at, last)
-}
-
-// linesOf adds the lines of logs that belong to a candidate, those of one kind together.
+// linesOf adds the lines of logs that belong to a candidate.
 func (a *job) linesOf(c *candidate) {
-	var timeouts, transfers, peers []event
 	everyone := c.group.everyone()
-	for _, e := range a.of(watchdog.Timeout, watchdog.Transfer, watchdog.Closed, watchdog.Status, watchdog.WrongSize) {
-		if e.Rank >= 0 && !slices.Contains(everyone, e.Rank) {
+	for _, e := range a.of(watchdog.Status, watchdog.WrongSize) {
+		switch {
+		case e.Kind == watchdog.Status && slices.Contains(c.culprits, e.Rank) && c.kind == rankMissing:
+			a.note(placeOf(e), hangs.Progress{
+				Rank: e.Rank, Enqueued: hangs.Number(e.Enqueued), Finished: hangs.Number(e.Completed),
+			})
+		case e.Kind == watchdog.WrongSize && (e.Rank < 0 || slices.Contains(everyone, e.Rank)):
+			a.note(placeOf(e), hangs.SizeRefused{Rank: e.Rank, Received: e.In, Expected: e.Out})
+		}
+	}
+	a.noteLines(everyone)
+}
+
+// noteLines adds the lines of ranks that timed out or lost a connection, those of one kind together; of all ranks if
+// none are named.
+func (a *job) noteLines(named []int) {
+	for _, kind := range []watchdog.Kind{watchdog.Timeout, watchdog.Transfer, watchdog.Closed} {
+		events := slices.DeleteFunc(a.of(kind), func(e *watchdog.Event) bool {
+			return named != nil && e.Rank >= 0 && !slices.Contains(named, e.Rank)
+		})
+		ranks := ranksOf(events)
+		if len(ranks) == 0 {
 			continue
 		}
-		switch e.Kind {
-		case watchdog.Timeout:
-			timeouts = append(timeouts, e)
-		case watchdog.Transfer:
-			transfers = append(transfers, e)
-		case watchdog.Closed:
-			peers = append(peers, e)
-		case watchdog.WrongSize:
-			a.note(placeOf(e), hangs.SizeRefused{Rank: e.Rank, Received: e.In, Expected: e.Out})
-		case watchdog.Status:
-			if slices.Contains(c.culprits, e.Rank) && c.kind == rankMissing {
-				a.note(placeOf(e), hangs.Progress{
-					Rank: e.Rank, Enqueued: hangs.Number(e.Enqueued), Finished: hangs.Number(e.Completed),
-				})
-			}
+		fact := hangs.TimedOut{Ranks: ranks, Text: events[0].Text}
+		if kind == watchdog.Closed {
+			a.note(placeOf(events[0]), hangs.PeerClosed(fact))
+		} else {
+			a.note(placeOf(events[0]), fact)
 		}
-	}
-	for _, of := range [][]event{timeouts, transfers} {
-		if ranks := ranksOf(of); len(ranks) > 0 {
-			a.note(placeOf(of[0]), hangs.TimedOut{Ranks: ranks, Text: of[0].Text})
-		}
-	}
-	if ranks := ranksOf(peers); len(ranks) > 0 {
-		a.note(placeOf(peers[0]), hangs.PeerClosed{Ranks: ranks, Text: peers[0].Text})
 	}
 }
 
-func ranksOf(events []event) (all hangs.Ranks) {
+// ranksOf are the ranks of events, where they are known.
+func ranksOf(events []*watchdog.Event) (all hangs.Ranks) {
 	for _, e := range events {
 		if e.Rank >= 0 {
 			all = append(all, e.Rank)
 		}
 	}
-	slices.Sort(all)
-	return slices.Compact(all)
+	return unique(all)
 }
 
 // calledFrom is the innermost function of the program that made a call: not of PyTorch.
-func (a *job) calledFrom(c *candidate, rank int) string {
-	e := c.entry(rank)
-	if e == nil || e.Stack == nil {
-		return ""
+func (c *candidate) calledFrom(rank int) string {
+	if e := c.entry(rank); e != nil && e.Stack != nil {
+		if f := ownFrame(e.Stack.Frames); f != nil {
+			return fmt.Sprintf("%s (%s)", f.Function, place(f))
+		}
 	}
-	f := ownFrame(e.Stack.Frames)
-	if f == nil {
-		return ""
-	}
-	return fmt.Sprintf("%s (%s)", f.Function, place(*f))
+	return ""
 }
 
 // place is a frame's file without its folder, and its line.
-func place(f evidence.Frame) string { return fmt.Sprintf("%s:%d", filepath.Base(f.File), f.Line) }
+func place(f *evidence.Frame) string { return fmt.Sprintf("%s:%d", filepath.Base(f.File), f.Line) }
 
 // ownFrame is the innermost frame that is not of a library; nil if there is none.
 func ownFrame(frames []evidence.Frame) *evidence.Frame {
-	for i := range frames {
-		if !isLibrary(frames[i].File) {
-			return &frames[i]
-		}
+	i := slices.IndexFunc(frames, func(f evidence.Frame) bool { return !isLibrary(f.File) })
+	if i < 0 {
+		return nil
 	}
-	return nil
+	return &frames[i]
 }
 
 // stacks adds where ranks were, by py-spy or faulthandler, or from where they called last, by their dumps.
@@ -203,10 +189,7 @@ func (a *job) stacks(ranks []int) {
 				continue
 			}
 			spied = true
-			f := t.Frames[0]
-			if own := ownFrame(t.Frames); own != nil {
-				f = *own
-			}
+			f := cmp.Or(ownFrame(t.Frames), &t.Frames[0])
 			a.note(notice.Location{File: p.File, Line: t.Line}, hangs.StackAt{
 				Rank: rank, Function: f.Function, Place: place(f),
 			})
@@ -220,15 +203,14 @@ func (a *job) stacks(ranks []int) {
 
 // lastStack adds the stack of the last call of a rank.
 func (a *job) lastStack(rank int) {
-	for _, d := range a.Dumps {
-		if d.Rank != rank {
-			continue
-		}
-		for i := len(d.Entries) - 1; i >= 0; i-- {
-			if s := d.Entries[i].Stack; s != nil {
-				a.found.Stacks = append(a.found.Stacks, RankStack{rank, d.File, true, s.Frames})
-				return
-			}
+	d := a.dump(rank)
+	if d == nil {
+		return
+	}
+	for _, e := range slices.Backward(d.Entries) {
+		if e.Stack != nil {
+			a.found.Stacks = append(a.found.Stacks, RankStack{rank, d.File, true, e.Stack.Frames})
+			return
 		}
 	}
 }

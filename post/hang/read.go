@@ -37,78 +37,76 @@ func (e *NothingError) Error() string {
 
 // Read reads all files, and those of folders with their subfolders. The notices are on files that were not used.
 func Read(ctx context.Context, paths []string) (*Evidence, []notice.Notice, error) {
-	r := &reading{ctx: ctx, known: evidence.NewInterned(), nccl: nccllog.NewReader()}
+	r := &reading{ctx: ctx, nccl: nccllog.NewReader()}
 	var files []string
 	for _, path := range paths {
 		info, err := os.Stat(path)
 		if err != nil {
 			return nil, nil, input.ReadError(path, err)
 		}
-		if !info.IsDir() {
-			files = append(files, path)
-			continue
-		}
-		below, err := input.FilesUnder(path)
-		if err != nil {
-			return nil, nil, err
+		below := []string{path}
+		if info.IsDir() {
+			if below, err = input.FilesUnder(path); err != nil {
+				return nil, nil, err
+			}
 		}
 		files = append(files, below...)
 	}
 	if err := r.files(files); err != nil {
 		return nil, nil, err
 	}
-	notes := r.notes
-	var more []notice.Notice
-	r.Dumps, more = oneRun(r.Dumps)
-	notes = append(notes, more...)
-	r.fitRanks()
-	if r.hasNCCL {
-		r.Evidence.NCCL = r.nccl.Log()
-	}
+	kept, notes := oneRun(r.Dumps)
+	notes = append(r.notes, notes...)
 	if !r.recognised {
 		return nil, notes, &NothingError{paths}
 	}
+	r.Dumps, r.Folder = kept, commonFolder(files)
+	r.fitRanks()
+	if r.hasNCCL { // only when all its files are read
+		r.NCCL = r.nccl.Log()
+	}
 	return &r.Evidence, notes, nil
+}
+
+// commonFolder is the folder of all files, with its separator; "" for none.
+func commonFolder(files []string) string {
+	folder, _ := filepath.Split(files[0])
+	for _, file := range files {
+		for !strings.HasPrefix(file, folder) {
+			folder, _ = filepath.Split(strings.TrimSuffix(folder, string(filepath.Separator)))
+		}
+	}
+	return folder
 }
 
 // reading is the state of Read.
 type reading struct {
 	Evidence
 	ctx        context.Context
-	known      *evidence.Interned
+	known      evidence.Interned
 	nccl       *nccllog.Reader
 	hasNCCL    bool
 	recognised bool
 	notes      []notice.Notice
 }
 
-// worker reads files, one after the other, in memory that it uses again.
-type worker struct {
-	ctx    context.Context
-	known  *evidence.Local
-	buffer bytes.Buffer
-}
-
 // parsed is what one file holds.
 type parsed struct {
-	dump   *evidence.Dump
-	log    *watchdog.Log
-	stacks []stack.Process
-	own    *Own
-	err    error
-	nccl   bool
+	Evidence
+	nccl bool // nccllog reads it
+	err  error
 }
 
 // files reads files side by side, and keeps what they hold in their order.
 func (r *reading) files(paths []string) error {
 	all := make([]parsed, len(paths))
 	next := make(chan int)
-	var done sync.WaitGroup
+	var workers sync.WaitGroup
 	for range max(1, min(runtime.GOMAXPROCS(0), 8)) {
-		done.Go(func() {
-			w := &worker{ctx: r.ctx, known: r.known.Local()}
+		workers.Go(func() {
+			var buffer bytes.Buffer // used again
 			for i := range next {
-				all[i] = w.file(paths[i])
+				all[i] = r.file(paths[i], &buffer)
 			}
 		})
 	}
@@ -119,7 +117,7 @@ func (r *reading) files(paths []string) error {
 		next <- i
 	}
 	close(next)
-	done.Wait()
+	workers.Wait()
 	if r.ctx.Err() != nil {
 		return context.Cause(r.ctx)
 	}
@@ -132,22 +130,13 @@ func (r *reading) files(paths []string) error {
 }
 
 func (r *reading) keep(path string, p *parsed) error {
-	switch {
-	case p.err != nil:
+	if p.err != nil {
 		r.notes = append(r.notes, notice.OfError(path, p.err))
-	case p.dump != nil:
-		r.Dumps, r.recognised = append(r.Dumps, p.dump), true
 	}
-	if p.own != nil {
-		r.Own, r.recognised = append(r.Own, *p.own), true
-	}
-	if len(p.stacks) > 0 {
-		r.Stacks, r.recognised = append(r.Stacks, p.stacks...), true
-	}
-	if p.log != nil {
-		r.Logs = append(r.Logs, p.log)
-		r.recognised = r.recognised || len(p.log.Events) > 0
-	}
+	r.Dumps, r.Logs = append(r.Dumps, p.Dumps...), append(r.Logs, p.Logs...)
+	r.Stacks, r.Own = append(r.Stacks, p.Stacks...), append(r.Own, p.Own...)
+	r.recognised = r.recognised || len(p.Dumps)+len(p.Stacks)+len(p.Own) > 0 ||
+		len(p.Logs) > 0 && len(p.Logs[0].Events) > 0
 	if !p.nccl {
 		return nil
 	}
@@ -156,19 +145,16 @@ func (r *reading) keep(path string, p *parsed) error {
 		return input.ReadError(path, err)
 	}
 	defer f.Close()
-	var nothing *nccllog.NothingError
-	switch err := r.nccl.Add(path, input.NewReader(r.ctx, f)); {
-	case errors.As(err, &nothing):
-	case err != nil:
-		return err
-	default:
-		r.hasNCCL, r.recognised = true, true
+	err = r.nccl.Add(path, input.NewReader(r.ctx, f))
+	if nothing := (*nccllog.NothingError)(nil); errors.As(err, &nothing) {
+		return nil
 	}
-	return context.Cause(r.ctx)
+	r.hasNCCL, r.recognised = true, true
+	return err
 }
 
 // file reads one file by its content.
-func (r *worker) file(path string) (p parsed) {
+func (r *reading) file(path string, buffer *bytes.Buffer) (p parsed) {
 	f, err := os.Open(path)
 	if err != nil {
 		return parsed{err: err}
@@ -179,59 +165,64 @@ func (r *worker) file(path string) (p parsed) {
 		return parsed{err: err}
 	}
 	head, err := in.Peek(logline.HeadBytes)
-	if err != nil && !errors.Is(err, io.EOF) && len(head) == 0 {
-		return parsed{err: err}
-	}
 	switch form, is := nccllog.Detect(head); {
 	case len(head) == 0:
-		return p
+		if !errors.Is(err, io.EOF) {
+			p.err = err
+		}
 	case flight.Is(head), flight.IsPickle(head):
-		p.dump, p.err = r.dump(path, in)
-	case strings.HasPrefix(string(head[:min(len(head), 16)]), `{"kind":"run"`):
-		p.own, p.err = own(path)
+		p.Dumps, p.err = r.dump(path, in, buffer)
+	case bytes.HasPrefix(head, []byte(`{"kind":"run"`)):
+		p.Own, p.err = own(path)
 	case is && form != nccllog.Debug:
 		p.nccl = true
-	case slices.Contains(head[:min(len(head), 512)], 0): // neither text nor a dump
+	case isBinary(head):
 	default:
-		p.log, p.stacks, p.err = text(path, in)
-		p.nccl = p.log != nil && p.log.NCCL
+		var log *watchdog.Log
+		log, p.Stacks, p.err = text(path, in)
+		p.Logs, p.nccl = []*watchdog.Log{log}, log.NCCL
 	}
 	return p
 }
 
+// isBinary reports whether a file is no text.
+func isBinary(head []byte) bool { return bytes.IndexByte(head[:min(len(head), 512)], 0) >= 0 }
+
 // dump reads a dump as a whole.
-func (r *worker) dump(path string, in io.Reader) (*evidence.Dump, error) {
-	r.buffer.Reset()
-	if _, err := r.buffer.ReadFrom(io.LimitReader(in, flight.MaxBytes+1)); err != nil {
+func (r *reading) dump(path string, in io.Reader, buffer *bytes.Buffer) ([]*evidence.Dump, error) {
+	buffer.Reset()
+	if _, err := buffer.ReadFrom(io.LimitReader(in, flight.MaxBytes+1)); err != nil {
 		return nil, err
 	}
-	if r.buffer.Len() > flight.MaxBytes {
+	if buffer.Len() > flight.MaxBytes {
 		return nil, fmt.Errorf("larger than %d MiB", flight.MaxBytes>>20)
 	}
-	return flight.Read(path, r.buffer.Bytes(), r.known)
+	d, err := flight.Read(path, buffer.Bytes(), &r.known)
+	if err != nil {
+		return nil, err
+	}
+	return []*evidence.Dump{d}, nil
 }
 
 // text reads the lines of a log, or of stacks.
 func text(path string, in *bufio.Reader) (*watchdog.Log, []stack.Process, error) {
 	rank := rankOfLog(path)
 	log, stacks := watchdog.NewLog(path, rank), &stack.Reader{File: path, Rank: rank}
-	for number := 1; ; number++ {
+	for number := 1; number < math.MaxInt32; number++ {
 		line, ended, err := logline.NextLine(in)
 		if line != "" || ended {
 			line = logline.Plain(line)
 			log.Read(number, line)
 			stacks.Read(number, line)
 		}
-		if err != nil {
-			if !errors.Is(err, io.EOF) {
-				return log, stacks.All, err
-			}
-			return log, stacks.All, nil
+		if errors.Is(err, io.EOF) {
+			break
 		}
-		if number == math.MaxInt32 {
-			return log, stacks.All, nil
+		if err != nil {
+			return log, stacks.All, err
 		}
 	}
+	return log, stacks.All, nil
 }
 
 // notRank is what precedes a number that is no rank at the end of a log's name.
@@ -247,8 +238,7 @@ func rankOfLog(path string) int {
 	if rank := flight.RankOf(path); rank >= 0 {
 		return rank
 	}
-	switch name {
-	case "stderr.log", "stdout.log", "stderr", "stdout":
+	if name = strings.TrimSuffix(name, ".log"); name == "stderr" || name == "stdout" {
 		return flight.RankOf(filepath.Clean(folder))
 	}
 	return -1
@@ -276,15 +266,15 @@ func (r *reading) fitRanks() {
 	}
 }
 
-// own reads how a run of busbar ended; nil if it did not hang.
-func own(path string) (*Own, error) {
+// own reads how a run of busbar ended; nothing if it did not hang.
+func own(path string) ([]Own, error) {
 	f, err := result.Scan(path, func(*result.Record) error { return nil })
 	if err != nil || f.End == nil {
 		return nil, err
 	}
 	switch cause := f.End.Cause.Fact.(type) {
 	case notice.RunHung, notice.RankGone:
-		return &Own{path, cause}, nil
+		return []Own{{path, cause}}, nil
 	}
 	return nil, nil
 }

@@ -85,6 +85,9 @@ func TestReadReportsDamagedFiles(t *testing.T) {
 	f.Dumps(job(2).All(reduce(), 3).Run())
 	f.File("trace_9", "\x80\x02cos\nsystem\n.").File("trace", string(job(1).All(reduce(), 1).Run()[0].Pickle()))
 	f.File("other_4.json", `{"entries": 5, "pg_config": {}}`).File("image.png", "\x89PNG\x00\x00").File("empty", "")
+	// Traces of the profiler have the configuration of groups, too.
+	f.File("kineto.json", `{"distributedInfo": {"pg_config": [{"pg_name": "0"}]}, "traceEvents": []}`)
+	f.File("settings_5.json", `{"entries": [{"name": "pg_status"}]}`)
 	of, notes := read(t, f)
 	want := []notice.Code{"dump-without-rank", "file-unreadable", "file-unreadable"}
 	if !slices.Equal(ranksOf(of), []int{0, 1}) || !slices.Equal(codes(notes), want) {

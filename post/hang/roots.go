@@ -30,7 +30,7 @@ func (c *candidate) entry(rank int) *evidence.Entry {
 
 // entered are the ranks that called the candidate's collective.
 func (c *candidate) entered() []int {
-	return slices.Concat(c.waiting, c.ended, c.finished)
+	return slices.Sorted(slices.Values(slices.Concat(c.waiting, c.ended, c.finished)))
 }
 
 // follows reports whether a candidate is a consequence of another: its missing ranks wait in the other, or a rank that
@@ -40,12 +40,7 @@ func (c *candidate) follows(other *candidate) bool {
 		return false
 	}
 	if c.kind == rankMissing {
-		for _, rank := range c.culprits {
-			if !slices.Contains(other.waiting, rank) && !slices.Contains(other.ended, rank) {
-				return false
-			}
-		}
-		return true
+		return subset(c.culprits, slices.Concat(other.waiting, other.ended))
 	}
 	first := 0
 	for _, rank := range c.entered() {
@@ -73,37 +68,24 @@ func (c *candidate) created() int64 {
 	return first
 }
 
-// choose finds the candidate that the others are consequences of. Cycle is that candidates wait for each other.
-func choose(all []*candidate) (root *candidate, consequences, independent []*candidate, cycle bool) {
+// choose finds the candidate that the others are consequences of, and whether candidates wait for each other.
+func (a *analysis) choose(all []*candidate) {
 	var roots []*candidate
 	for _, c := range all {
-		if !slices.ContainsFunc(all, func(other *candidate) bool { return other != c && c.follows(other) }) {
-			roots = append(roots, c)
+		if slices.ContainsFunc(all, func(other *candidate) bool { return other != c && c.follows(other) }) {
+			a.consequences = append(a.consequences, c)
 		} else {
-			consequences = append(consequences, c)
+			roots = append(roots, c)
 		}
 	}
-	if len(roots) == 0 && len(all) > 0 {
-		roots, consequences, cycle = all, nil, true
+	if a.cycle = len(roots) == 0; a.cycle {
+		roots, a.consequences = all, nil
 	}
-	slices.SortStableFunc(roots, func(a, b *candidate) int {
-		return cmp.Or(cmp.Compare(rankOfKind(a), rankOfKind(b)), cmp.Compare(a.created(), b.created()))
+	slices.SortStableFunc(roots, func(a, b *candidate) int { // what shows a culprit counts before what does not
+		byKind := cmp.Compare(max(a.kind, otherTimeouts), max(b.kind, otherTimeouts))
+		return cmp.Or(byKind, cmp.Compare(a.created(), b.created()))
 	})
-	if len(roots) == 0 {
-		return nil, nil, nil, false
+	if len(roots) > 0 {
+		a.root, a.independent = roots[0], roots[1:]
 	}
-	return roots[0], consequences, roots[1:], cycle
-}
-
-// rankOfKind orders causes: what shows a culprit counts before what does not.
-func rankOfKind(c *candidate) int {
-	switch c.kind {
-	case otherCollective, otherSize, otherTimeouts:
-		return 0
-	case rankMissing:
-		return 1
-	case allEntered:
-		return 2
-	}
-	return 3
 }

@@ -168,7 +168,7 @@ var plain = []situation{
 				"missing_ranks_count": 1, "ranks": [{"rank": 0, "host": "a", "pid": 1}], "missing_ranks": [{"rank": 3,
 				"host": "b", "pid": 2, "status": {"unresponsive": true, "considered_dead": true}}]}]}`)
 		}},
-	{name: "calls in NCCL's log", code: "collective-mismatch", ranks: []int{2},
+	{name: "calls in NCCL's log", code: "collective-mismatch", ranks: []int{2}, sure: hangs.Likely,
 		make: func(f *hangtest.Folder) {
 			for rank := range 4 {
 				name := "AllReduce"

@@ -1,9 +1,11 @@
 package hang
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
+	"busbar/internal/notice/hangs"
 	"busbar/post/hang/evidence"
 )
 
@@ -16,17 +18,7 @@ func (g *group) sizesDiffer(c *candidate) bool {
 	if op == "alltoall" {
 		return g.sumsDiffer(c)
 	}
-	var merged []side
-	for _, s := range c.sides {
-		i := slices.IndexFunc(merged, func(m side) bool { return fit(op, m.call, s.call) })
-		if i < 0 {
-			merged = append(merged, s)
-			continue
-		}
-		merged[i].ranks = append(slices.Clone(merged[i].ranks), s.ranks...)
-		slices.Sort(merged[i].ranks)
-	}
-	slices.SortStableFunc(merged, func(a, b side) int { return len(b.ranks) - len(a.ranks) })
+	merged := joined(c.sides, func(a, b side) bool { return fit(op, a.call, b.call) })
 	if len(merged) > 1 {
 		c.sides = merged
 		return true
@@ -40,7 +32,7 @@ func fit(op string, a, b *evidence.Call) bool {
 	if len(a.Types) > 0 && len(b.Types) > 0 && a.Types[0] != b.Types[0] {
 		return false
 	}
-	if a.In == nil && a.Out == nil || b.In == nil && b.Out == nil {
+	if !a.Sized() || !b.Sized() {
 		return true
 	}
 	if op != "scatter" && a.Sent() != b.Sent() {
@@ -72,7 +64,7 @@ func (g *group) sumsDiffer(c *candidate) bool {
 
 // lateAt finds a rank that entered long after the others: longer than they wait for it. It compares with how the rank
 // entered the previous collectives, so that clocks of hosts may differ.
-func (g *group) lateAt(seq int64) *late {
+func (g *group) lateAt(seq int64) (rank int, seconds float64) {
 	type sample struct {
 		rank int
 		by   float64 // s since the rank's previous collective
@@ -93,21 +85,13 @@ func (g *group) lateAt(seq int64) *late {
 		all = append(all, sample{rank, float64(e.Created-p.Created) / 1e9})
 	}
 	if len(all) < 2 {
-		return nil
+		return 0, 0
 	}
-	slices.SortFunc(all, func(a, b sample) int {
-		switch {
-		case a.by > b.by:
-			return -1
-		case a.by < b.by:
-			return 1
-		}
-		return 0
-	})
+	slices.SortFunc(all, func(a, b sample) int { return cmp.Compare(b.by, a.by) })
 	if by := all[0].by - all[1].by; by >= limit {
-		return &late{all[0].rank, by}
+		return all[0].rank, by
 	}
-	return nil
+	return 0, 0
 }
 
 // apart reports whether the sides were called at times further apart than a timeout, as calls of different runs are.
@@ -121,15 +105,8 @@ func (c *candidate) apart() bool {
 	return last > first && last-first > limit
 }
 
-// shift is how the calls of a minority match those of the others.
-type shift struct {
-	calls int  // that match
-	extra bool // the minority made a call more; else it skipped one
-	call  *evidence.Call
-}
-
 // shifted compares the calls of the minority with those of the others one place further.
-func (g *group) shifted(c *candidate) *shift {
+func (g *group) shifted(c *candidate) *hangs.Skipped {
 	if c.tie || len(c.sides) < 2 || c.kind == otherTimeouts {
 		return nil
 	}
@@ -151,7 +128,9 @@ func (g *group) shifted(c *candidate) *shift {
 			}
 		}
 		if n >= 2 && distinct {
-			return &shift{n, extra, b.call(c.seq)}
+			return &hangs.Skipped{
+				Ranks: c.culprits, Call: callOf(b.call(c.seq), c.seq), Calls: n, Extra: hangs.Extra(extra),
+			}
 		}
 	}
 	return nil

@@ -3,6 +3,7 @@
 package hang
 
 import (
+	"cmp"
 	"slices"
 
 	"busbar/internal/notice"
@@ -30,6 +31,7 @@ type Evidence struct {
 	Stacks []stack.Process
 	NCCL   *nccllog.Log // nil: nothing of NCCL
 	Own    []Own        // results of busbar's own runs
+	Folder string       // of all files, with its separator
 }
 
 // Finding is the verdict with all that belongs to it.
@@ -39,6 +41,7 @@ type Finding struct {
 	Evidence       []notice.Notice
 	Contradictions []notice.Notice
 	Stacks         []RankStack // of the ranks of the verdict
+	Folder         string      // of all files, with its separator
 	Calls          []Column    // the last collectives of the group, oldest first
 }
 
@@ -64,7 +67,7 @@ type analysis struct {
 	consequences []*candidate
 	independent  []*candidate
 	cycle        bool
-	dead         []death
+	dead         []*watchdog.Event
 }
 
 // Analyze finds the cause.
@@ -78,15 +81,11 @@ func Analyze(of Evidence) *Finding {
 		}
 		all = append(all, g.judgeP2P()...)
 	}
-	a.root, a.consequences, a.independent, a.cycle = choose(all)
-	dumped := map[int]bool{}
-	for _, d := range of.Dumps {
-		dumped[d.Rank] = true
-	}
-	a.dead = a.deaths(dumped)
+	a.choose(all)
+	a.dead = a.deaths()
 	a.decide()
 	a.addOthers()
-	a.found.Calls = a.columns()
+	a.found.Calls, a.found.Folder = a.columns(), of.Folder
 	a.found.Verdict.Ranks = append([]int{}, a.found.Verdict.Ranks...)
 	slices.Sort(a.found.Verdict.Ranks)
 	return &a.found
@@ -98,16 +97,16 @@ func (a *analysis) decide() {
 	switch c := a.root; {
 	case a.cycle && len(a.independent) > 0:
 		a.deadlock()
-	case c != nil && (c.kind == otherCollective || c.kind == otherSize || c.kind == otherTimeouts):
+	case c != nil && c.kind <= otherTimeouts:
 		a.mismatch(c)
 	case len(a.dead) > 0:
 		a.died()
 	case c != nil && c.kind == rankMissing:
 		a.missing(c)
-	case a.barrierMissed(), a.sizeRefused(), a.diedSilently(), nccl.fromRAS(hangs.Unreachable):
+	case a.barrierMissed(), a.sizeRefused(), a.diedSilently(), nccl.lost(true):
 	case c != nil && c.kind == allEntered:
 		a.allEntered(c)
-	case nccl.fromRAS(""), nccl.fromCalls(), nccl.fromOwn():
+	case nccl.lost(false), nccl.behind(), nccl.fromCalls(), nccl.fromOwn():
 	case a.clean():
 	default:
 		a.insufficient(c)
@@ -115,29 +114,30 @@ func (a *analysis) decide() {
 }
 
 // set keeps the verdict and its fact.
-func (a *job) set(fact notice.Fact, v Verdict) {
-	v.Code = hangs.VerdictCode(fact)
-	a.found.Cause, a.found.Verdict = fact, v
-}
-
-// verdictOf is a verdict on the collective of a candidate.
-func verdictOf(c *candidate, ranks []int, sure hangs.Confidence) Verdict {
-	v := Verdict{Ranks: ranks, Confidence: sure}
-	if c != nil {
-		v.Group, v.Sequence = c.group.title(), c.seq
-		v.Collective = c.call().Operation
+func (a *job) set(fact notice.Fact, ranks []int, call hangs.Call, sure hangs.Confidence) {
+	a.found.Cause = fact
+	a.found.Verdict = Verdict{
+		hangs.VerdictCode(fact), ranks, call.Group, call.Operation, int64(call.Sequence), sure,
 	}
-	return v
 }
 
-// call is what most ranks called.
+// setMissing keeps the verdict that ranks are missing, and adds where they were.
+func (a *job) setMissing(fact hangs.RankMissing) {
+	fact.Host = cmp.Or(fact.Host, a.host(fact.Ranks))
+	a.set(fact, fact.Ranks, fact.Call, fact.Confidence)
+	a.stacks(fact.Ranks)
+}
+
+// call is what most ranks called; an empty call without a candidate.
 func (c *candidate) call() hangs.Call {
-	out := c.named(nil)
+	if c == nil {
+		return hangs.Call{}
+	}
 	if len(c.sides) == 0 {
-		return out
+		return c.named(nil)
 	}
 	call := c.sides[0].call
-	out = c.named(call)
+	out := c.named(call)
 	if c.p2p && c.kind == rankMissing { // what the peer did not call
 		out.Operation = map[string]string{"send": "recv", "recv": "send"}[call.Op]
 	}
@@ -157,7 +157,7 @@ func callOf(call *evidence.Call, seq int64) hangs.Call {
 		return out
 	}
 	out.Operation, out.Type = call.Op, call.Type()
-	if call.In != nil || call.Out != nil {
+	if call.Sized() {
 		n := call.Elements()
 		out.Elements = &n
 	}
@@ -171,28 +171,22 @@ func (c *candidate) complete() bool {
 
 // missing is the verdict that ranks never entered.
 func (a *analysis) missing(c *candidate) {
-	sure := hangs.Likely
-	entered, counts := len(c.entered()), library{&a.job}.inRAS(c)
+	sure, waiting := hangs.Likely, c.entered()
+	a.observe(c)
+	counted := library{&a.job}.noteMissing(c)
 	switch {
-	case len(c.waiting) == 0 && c.late == nil, len(c.culprits) > entered, !named(c):
+	case len(c.waiting) == 0 && c.late == 0, len(c.culprits) > len(waiting), !named(c):
 		sure = hangs.Unclear
-	case c.late == nil && c.complete() && !c.p2p && len(a.independent) == 0 &&
-		(len(counts) > 0 || a.corroborated(c)):
+	case c.late == 0 && c.complete() && !c.p2p && len(a.independent) == 0 && (counted || a.corroborated(c)):
 		sure = hangs.Certain
 	}
-	call := c.call()
-	waiting := c.entered()
-	if c.late != nil {
-		waiting = slices.DeleteFunc(waiting, func(rank int) bool { return rank == c.late.rank })
+	if c.late > 0 {
+		waiting = slices.DeleteFunc(waiting, func(rank int) bool { return rank == c.culprits[0] })
 	}
-	slices.Sort(waiting)
-	a.set(hangs.RankMissing{
-		Ranks: c.culprits, Host: a.host(c.culprits), Call: call, Waiting: waiting,
-		Last: lastCommon(c), NotNetwork: hangs.NotNetwork(sure == hangs.Certain), Confidence: sure,
-	}, verdictOf(c, c.culprits, sure))
-	a.observe(c)
-	a.found.Evidence = append(a.found.Evidence, counts...)
-	a.stacks(c.culprits)
+	a.setMissing(hangs.RankMissing{
+		Ranks: c.culprits, Call: c.call(), Waiting: waiting, Last: lastCommon(c),
+		NotNetwork: hangs.NotNetwork(sure == hangs.Certain), Confidence: sure,
+	})
 }
 
 // named reports whether the group of a candidate is known: lines of watchdogs may name none, or a number of their own.
@@ -201,7 +195,7 @@ func named(c *candidate) bool {
 }
 
 func lastCommon(c *candidate) hangs.Number {
-	if c == nil || c.p2p || len(c.absent) > 0 {
+	if c.p2p || len(c.absent) > 0 {
 		return 0
 	}
 	return hangs.Number(c.last)
@@ -222,34 +216,23 @@ func (a *analysis) mismatch(c *candidate) {
 		sure = hangs.Likely
 		a.doubt(hangs.MinorityOnly{})
 	}
-	sides := sidesOf(c)
-	last, network := lastCommon(c), hangs.NotNetwork(sure == hangs.Certain)
+	fact := hangs.CollectiveMismatch{
+		Sequence: hangs.Number(c.seq), Group: c.group.title(), Last: lastCommon(c),
+		NotNetwork: hangs.NotNetwork(sure == hangs.Certain), Confidence: sure,
+	}
+	for _, s := range c.sides {
+		fact.Sides = append(fact.Sides, hangs.Side{Ranks: s.ranks, Call: callOf(s.call, s.seq)})
+	}
 	if c.kind == otherSize {
-		a.set(hangs.SizeMismatch{
-			Sides: sides, Sequence: hangs.Number(c.seq), Group: c.group.title(), Last: last, NotNetwork: network,
-			Confidence: sure,
-		}, verdictOf(c, c.culprits, sure))
+		a.set(hangs.SizeMismatch(fact), c.culprits, c.call(), sure)
 	} else {
-		a.set(hangs.CollectiveMismatch{
-			Sides: sides, Sequence: hangs.Number(c.seq), Group: c.group.title(), Last: last, NotNetwork: network,
-			Confidence: sure,
-		}, verdictOf(c, c.culprits, sure))
+		a.set(fact, c.culprits, c.call(), sure)
 	}
 	a.observe(c)
 	if c.shift != nil {
-		a.note(a.at(c.culprits[0], c.seq), hangs.Skipped{
-			Ranks: c.culprits, Call: callOf(c.shift.call, c.seq), Calls: c.shift.calls,
-			Extra: hangs.Extra(c.shift.extra),
-		})
+		a.note(c.at(c.culprits[0]), *c.shift)
 	}
 	a.stacks(c.culprits)
-}
-
-func sidesOf(c *candidate) (all hangs.Sides) {
-	for _, s := range c.sides {
-		all = append(all, hangs.Side{Ranks: s.ranks, Call: callOf(s.call, s.seq)})
-	}
-	return all
 }
 
 // deadlock is the verdict that ranks wait for each other in several groups.
@@ -259,15 +242,10 @@ func (a *analysis) deadlock() {
 	for _, c := range slices.Concat([]*candidate{a.root}, a.independent) {
 		sides = append(sides, hangs.Side{Ranks: c.entered(), Call: c.call()})
 		ranks = append(ranks, c.entered()...)
-	}
-	slices.Sort(ranks)
-	ranks = slices.Compact(ranks)
-	c := a.root
-	v := verdictOf(c, ranks, hangs.Unclear)
-	a.set(hangs.CollectiveMismatch{Sides: sides, Last: 0, Confidence: hangs.Unclear}, v)
-	for _, c := range slices.Concat([]*candidate{a.root}, a.independent) {
 		a.observe(c)
 	}
+	fact := hangs.CollectiveMismatch{Sides: sides, Confidence: hangs.Unclear}
+	a.set(fact, unique(ranks), a.root.call(), hangs.Unclear)
 	a.independent = nil
 }
 
@@ -277,28 +255,24 @@ func (a *analysis) allEntered(c *candidate) {
 	if !c.complete() || len(c.finished) > 0 || len(c.ended) > 0 {
 		sure = hangs.Unclear
 	}
-	ranks := slices.Sorted(slices.Values(c.entered()))
-	a.set(hangs.AllWaiting{
-		Ranks: ranks, Call: c.call(), Last: lastCommon(c), Confidence: sure,
-	}, verdictOf(c, nil, sure)) // no rank differs from the others
+	call := c.call()
+	a.set(hangs.AllWaiting{Ranks: c.entered(), Call: call, Last: lastCommon(c), Confidence: sure},
+		nil, call, sure) // no rank differs from the others
 	a.observe(c)
 	a.doubtStates(c)
-	a.ncclMessages()
+	a.ncclFindings(isError)
 }
 
 // insufficient is the verdict that nothing is decided.
 func (a *analysis) insufficient(c *candidate) {
 	fact := hangs.InsufficientEvidence{Confidence: hangs.Unclear}
-	v := verdictOf(c, nil, hangs.Unclear)
+	call := c.call()
 	if c != nil {
-		call := c.call()
 		fact.Absent, fact.Call, fact.Last = c.absent, &call, lastCommon(c)
 	}
-	a.set(fact, v)
-	if c != nil {
-		a.observe(c)
-	}
-	a.ncclMessages()
+	a.set(fact, nil, call, hangs.Unclear)
+	a.observe(c)
+	a.ncclFindings(isError)
 }
 
 // clean is the verdict that nothing hung: all members have a dump, and nothing failed.
@@ -306,20 +280,16 @@ func (a *analysis) clean() bool {
 	if a.root != nil || len(a.Dumps) == 0 || len(a.of(append(failures, watchdog.Stuck)...)) > 0 {
 		return false
 	}
-	have := map[int]bool{}
-	ranks := []int{}
+	var ranks, unsure []int
 	sure := hangs.Certain
 	for _, d := range a.Dumps {
-		have[d.Rank] = true
 		ranks = append(ranks, d.Rank)
-		if !d.Events && sure == hangs.Certain {
+		if !d.Events {
 			sure = hangs.Likely
 		}
 	}
-	slices.Sort(ranks)
-	var unsure []int
 	for _, g := range a.groups {
-		if g.members == nil || slices.ContainsFunc(g.members, func(rank int) bool { return !have[rank] }) {
+		if g.members == nil || !subset(g.members, ranks) {
 			return false
 		}
 		for _, rank := range g.ranks() {
@@ -337,11 +307,16 @@ func (a *analysis) clean() bool {
 	}
 	if len(unsure) > 0 {
 		sure = hangs.Unclear
-		slices.Sort(unsure)
-		a.doubt(hangs.RetiredUnknown{Ranks: slices.Compact(unsure)})
+		a.doubt(hangs.RetiredUnknown{Ranks: unique(unsure)})
 	}
-	a.set(hangs.NoHang{Ranks: ranks, Confidence: sure}, Verdict{Ranks: []int{}, Confidence: sure})
+	a.set(hangs.NoHang{Ranks: unique(ranks), Confidence: sure}, nil, hangs.Call{}, sure)
 	return true
+}
+
+// unique sorts numbers and drops equal ones.
+func unique[S ~[]int](all S) S {
+	slices.Sort(all)
+	return slices.Compact(all)
 }
 
 // host is the host of a single rank, by NCCL's log.

@@ -1,9 +1,11 @@
 package hangdoc
 
 import (
+	"bytes"
 	"fmt"
 	"html"
 	"html/template"
+	"maps"
 	"slices"
 	"strings"
 
@@ -19,16 +21,11 @@ const (
 	header = 30 // for the numbers
 )
 
-// states are the ranks of a column by state, with a fill and a letter that distinguishes it without colour.
-var states = []struct {
-	name, fill, letter string
-	ranks              func(*hang.Column) hangs.Ranks
-}{
-	{"completed", "#9ecae1", "", func(c *hang.Column) hangs.Ranks { return c.Done }},
-	{"waiting", "#fdae6b", "w", func(c *hang.Column) hangs.Ranks { return c.Waiting }},
-	{"not called", "#de2d26", "–", func(c *hang.Column) hangs.Ranks { return c.Missing }},
-	{"other call", "#756bb1", "x", func(c *hang.Column) hangs.Ranks { return c.Other }},
-	{"unknown", "#d9d9d9", "?", func(c *hang.Column) hangs.Ranks { return c.Silent }},
+// states have a fill, and a letter that distinguishes them without colour.
+var states = [hang.States]struct{ name, fill, letter string }{
+	hang.Done: {"completed", "#9ecae1", ""}, hang.Waiting: {"waiting", "#fdae6b", "w"},
+	hang.Missing: {"not called", "#de2d26", "–"}, hang.Other: {"other call", "#756bb1", "x"},
+	hang.Silent: {"unknown", "#d9d9d9", "?"},
 }
 
 // row is ranks that did the same in all columns.
@@ -86,23 +83,18 @@ func square(b *strings.Builder, x, y, state int, title string) {
 // rowsOf joins ranks that did the same.
 func rowsOf(of []hang.Column) (rows []row) {
 	byRank := map[int][]byte{}
-	for i := range of {
-		for state, s := range states {
-			for _, rank := range s.ranks(&of[i]) {
+	for i, c := range of {
+		for state, ranks := range c.Ranks {
+			for _, rank := range ranks {
 				if byRank[rank] == nil {
-					byRank[rank] = []byte(strings.Repeat("4", len(of)))
+					byRank[rank] = bytes.Repeat([]byte{'0' + byte(hang.Silent)}, len(of))
 				}
 				byRank[rank][i] = '0' + byte(state)
 			}
 		}
 	}
 	index := map[string]int{}
-	var ranks []int
-	for rank := range byRank {
-		ranks = append(ranks, rank)
-	}
-	slices.Sort(ranks)
-	for _, rank := range ranks {
+	for _, rank := range slices.Sorted(maps.Keys(byRank)) {
 		key := string(byRank[rank])
 		i, known := index[key]
 		if !known || len(byRank) <= maxRows {

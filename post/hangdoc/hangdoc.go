@@ -32,8 +32,7 @@ func Of(f *hang.Finding) *document.Document {
 
 // Sections are the parts of a finding.
 func Sections(f *hang.Finding) (all []document.Block) {
-	head := document.Lines{notice.New(f.Cause).Sentence()}
-	head = append(head, notice.Details(f.Cause)...)
+	head := append(document.Lines{notice.New(f.Cause).Sentence()}, notice.Details(f.Cause)...)
 	for _, n := range f.Evidence {
 		if _, is := n.Fact.(hangs.StackAt); is {
 			head = append(head, notice.Sentence(n.Fact))
@@ -41,10 +40,10 @@ func Sections(f *hang.Finding) (all []document.Block) {
 	}
 	all = append(all, head)
 	for _, s := range f.Stacks {
-		all = append(all, stackSection(s))
+		all = append(all, stackSection(s, f.Folder))
 	}
-	all = append(all, list("Evidence", f.Evidence)...)
-	all = append(all, list("Limits and contradictions", f.Contradictions)...)
+	all = append(all, list("Evidence", f.Evidence, f.Folder)...)
+	all = append(all, list("Limits and contradictions", f.Contradictions, f.Folder)...)
 	if len(f.Calls) > 0 {
 		all = append(all, &document.Section{Title: "Last collectives", Blocks: []document.Block{
 			chart(f.Calls), table(f.Calls),
@@ -53,15 +52,12 @@ func Sections(f *hang.Finding) (all []document.Block) {
 	return append(all, next(f))
 }
 
-// list is a section of notices.
-func list(title string, of []notice.Notice) []document.Block {
+// list is a section of notices, whose files are below a folder.
+func list(title string, of []notice.Notice, folder string) []document.Block {
 	var texts document.List
 	for _, n := range of {
-		text := n.Sentence()
-		for _, more := range n.Details() {
-			text += " " + more
-		}
-		texts = append(texts, text)
+		n.At.File = strings.TrimPrefix(n.At.File, folder)
+		texts = append(texts, strings.Join(append([]string{n.Sentence()}, n.Details()...), " "))
 	}
 	if len(texts) == 0 {
 		return nil
@@ -72,11 +68,12 @@ func list(title string, of []notice.Notice) []document.Block {
 // maxFrames is how many functions of a stack are shown.
 const maxFrames = 12
 
-func stackSection(s hang.RankStack) document.Block {
-	title := fmt.Sprintf("Stack of rank %d (%s), innermost first", s.Rank, s.Source)
+func stackSection(s hang.RankStack, folder string) document.Block {
+	what := "Stack"
 	if s.Calls {
-		title = fmt.Sprintf("Last call of rank %d (%s), innermost first", s.Rank, s.Source)
+		what = "Last call"
 	}
+	title := fmt.Sprintf("%s of rank %d (%s), innermost first", what, s.Rank, strings.TrimPrefix(s.Source, folder))
 	var lines []string
 	for i, f := range s.Frames {
 		if i == maxFrames {
@@ -111,20 +108,21 @@ func next(f *hang.Finding) document.Block {
 
 // table is the last collectives with the ranks in each state; equal ones share a row.
 func table(of []hang.Column) *document.Table {
-	t := &document.Table{Columns: []document.Column{
-		{Name: "#", Right: true}, {Name: "collective"}, {Name: "completed"}, {Name: "waiting"}, {Name: "not called"},
-		{Name: "other call"}, {Name: "unknown"},
-	}}
-	word := func(r hangs.Ranks) string {
-		if len(r) == 0 {
-			return ""
-		}
-		return r.String()
+	t := &document.Table{Columns: []document.Column{{Name: "#", Right: true}, {Name: "collective"}}}
+	for _, s := range states {
+		t.Columns = append(t.Columns, document.Column{Name: s.name})
 	}
 	var cells []string
 	for i, c := range of {
 		before := cells
-		cells = []string{c.Call.String(), word(c.Done), word(c.Waiting), word(c.Missing), word(c.Other), word(c.Silent)}
+		cells = []string{c.Call.String()}
+		for _, ranks := range c.Ranks {
+			text := ""
+			if len(ranks) > 0 {
+				text = ranks.String()
+			}
+			cells = append(cells, text)
+		}
 		number := fmt.Sprint(c.Sequence)
 		if n := len(t.Rows); n > 0 && slices.Equal(before, cells) && of[i-1].Sequence+1 == c.Sequence {
 			first, _, _ := strings.Cut(t.Rows[n-1][0], "-")

@@ -2,6 +2,7 @@ package hangdoc
 
 import (
 	"bytes"
+	"fmt"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -54,6 +55,26 @@ func TestDocuments(t *testing.T) {
 	}
 }
 
+// Files are named by their path below the common folder.
+func TestPathsBelowCommonFolder(t *testing.T) {
+	f := hangtest.NewFolder(t)
+	all := hangtest.Call{Op: "all_reduce"}
+	for _, d := range (&hangtest.Job{World: 4}).All(all, 3).Except(all, 2).Run() {
+		f.File(fmt.Sprintf("node%d/trace_%d", d.Rank/2, d.Rank), string(d.Pickle()))
+	}
+	of, _, err := hang.Read(t.Context(), []string{f.Path})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	if err := Of(hang.Analyze(*of)).Write(&b, document.Text); err != nil {
+		t.Fatal(err)
+	}
+	if text := b.String(); strings.Contains(text, f.Path) || !strings.Contains(text, "- node1/trace_2, record") {
+		t.Error(text)
+	}
+}
+
 // The chart has a row for each rank, and a square for each of the last 20 collectives; many ranks that did the same
 // share a row.
 func TestChart(t *testing.T) {
@@ -69,7 +90,9 @@ func TestChart(t *testing.T) {
 	for rank := range 1023 {
 		most = append(most, rank)
 	}
-	rows := rowsOf([]hang.Column{{Sequence: 6, Waiting: most, Missing: hangs.Ranks{1023}}})
+	rows := rowsOf([]hang.Column{{Sequence: 6, Ranks: [hang.States]hangs.Ranks{
+		hang.Waiting: most, hang.Missing: {1023},
+	}}})
 	if len(rows) != 2 || len(rows[0].ranks) != 1023 || rows[1].states != "2" {
 		t.Errorf("%+v", rows)
 	}

@@ -11,19 +11,13 @@ type NoDump struct {
 }
 
 // RingLost is that the ring of ranks does not reach back far enough.
-type RingLost struct {
-	Ranks Ranks `json:"ranks"`
-}
+type RingLost NoDump
 
 // StaleDump is a dump that was taken before the others: they completed what it lacks.
-type StaleDump struct {
-	Ranks Ranks `json:"ranks"`
-}
+type StaleDump NoDump
 
 // RetiredUnknown is that Gloo retires failed operations, too.
-type RetiredUnknown struct {
-	Ranks Ranks `json:"ranks"`
-}
+type RetiredUnknown NoDump
 
 // MostMissing is that most ranks did not enter.
 type MostMissing struct {
@@ -45,16 +39,10 @@ type CountsUnlisted struct {
 }
 
 // Consequence is another group that waits.
-type Consequence struct {
-	Ranks Ranks `json:"ranks"`
-	Call  Call  `json:"call"`
-}
+type Consequence Entered
 
 // Independent is another group that waits for other ranks.
-type Independent struct {
-	Ranks Ranks `json:"ranks"`
-	Call  Call  `json:"call"`
-}
+type Independent Entered
 
 // QueuedBehind is that the kernel started on some ranks only.
 type QueuedBehind struct {
@@ -63,9 +51,7 @@ type QueuedBehind struct {
 }
 
 // CompletedBy is that some ranks completed what others wait in.
-type CompletedBy struct {
-	Ranks Ranks `json:"ranks"`
-}
+type CompletedBy NoDump
 
 // MembersUnknown is that no dump has the members of the group.
 type MembersUnknown struct{}
@@ -75,11 +61,6 @@ type EvenSplit struct{}
 
 // MinorityOnly is that a minority is no proof.
 type MinorityOnly struct{}
-
-// TimedOutFirst is that the first rank to report is usually the fastest.
-type TimedOutFirst struct {
-	Ranks Ranks `json:"ranks"`
-}
 
 // DumpsOfRank is that a rank has several dumps of different processes.
 type DumpsOfRank struct {
@@ -108,7 +89,6 @@ func (CompletedBy) Code() notice.Code     { return "completed-by-some" }
 func (MembersUnknown) Code() notice.Code  { return "group-members-unknown" }
 func (EvenSplit) Code() notice.Code       { return "even-split" }
 func (MinorityOnly) Code() notice.Code    { return "minority-only" }
-func (TimedOutFirst) Code() notice.Code   { return "other-timeouts" }
 func (DumpsOfRank) Code() notice.Code     { return "dumps-of-one-rank" }
 func (DumpOfOtherRun) Code() notice.Code  { return "dump-of-other-run" }
 func (DumpWithoutRank) Code() notice.Code { return "dump-without-rank" }
@@ -192,11 +172,6 @@ var doubts = []notice.Entry{
 		Example: MinorityOnly{}, Severity: notice.Info,
 		Text: "the minority is not proven to be wrong: check both values",
 		Doc:  "Most ranks may have the wrong size.",
-	},
-	{
-		Example: TimedOutFirst{Ranks{0, 4}}, Severity: notice.Info,
-		Text: "{Ranks} timed out as a consequence",
-		Doc:  "Ranks that wait report timeouts; the cause usually reports none.",
 	},
 	{
 		Example: DumpsOfRank{3, "b/trace_3"}, Severity: notice.Warning,

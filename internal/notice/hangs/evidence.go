@@ -9,15 +9,10 @@ type Entered struct {
 }
 
 // LastCall is the last collective of ranks that went no further.
-type LastCall struct {
-	Ranks Ranks `json:"ranks"`
-	Call  Call  `json:"call"`
-}
+type LastCall Entered
 
 // NoCall is that ranks called nothing in the group.
-type NoCall struct {
-	Ranks Ranks `json:"ranks"`
-}
+type NoCall NoDump
 
 // Called is what ranks called.
 type Called struct {
@@ -40,10 +35,7 @@ type Progress struct {
 }
 
 // PeerClosed is that ranks lost the connection to a peer.
-type PeerClosed struct {
-	Ranks Ranks  `json:"ranks"`
-	Text  string `json:"text"`
-}
+type PeerClosed TimedOut
 
 // ProcessEnded is a line that reports the end of a process.
 type ProcessEnded struct {
@@ -66,10 +58,7 @@ type SizeRefused struct {
 }
 
 // BarrierMissed is that ranks did not reach monitored_barrier.
-type BarrierMissed struct {
-	Ranks Ranks  `json:"ranks"`
-	Text  string `json:"text"`
-}
+type BarrierMissed TimedOut
 
 // StackAt is where a rank was.
 type StackAt struct {
@@ -93,10 +82,7 @@ type RASLost struct {
 }
 
 // WatchdogStuck is that the watchdog's own thread made no progress.
-type WatchdogStuck struct {
-	Ranks Ranks  `json:"ranks"`
-	Text  string `json:"text"`
-}
+type WatchdogStuck TimedOut
 
 // Skipped is that the calls of ranks match those that others make later, or earlier.
 type Skipped struct {
@@ -196,7 +182,7 @@ var observed = []notice.Entry{
 	},
 	{
 		Example: RASCounts{"0x1234", "AllReduce", 640, Ranks{0, 1}},
-		Text:    "{Ranks} launched {Operation} {Calls} times in communicator {Communicator}",
+		Text:    "{Ranks} launched {Operation} {Calls time} in communicator {Communicator}",
 		Doc:     "NCCL's RAS counts launches, not completions.",
 	},
 	{

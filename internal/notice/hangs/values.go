@@ -24,7 +24,8 @@ func (r Ranks) String() string {
 	var parts []string
 	for _, part := range strings.Split(ranges.Format(r), ",") {
 		from, to, _ := strings.Cut(part, "-")
-		if a, b := number(from), number(to); a+1 == b { // two are no range
+		first, _ := strconv.Atoi(from)
+		if last, _ := strconv.Atoi(to); first+1 == last { // two are no range
 			parts = append(parts, from, to)
 			continue
 		}
@@ -38,14 +39,6 @@ func (r Ranks) String() string {
 		return "ranks " + strings.Join(parts[:n-1], ", ") + " and " + parts[n-1]
 	}
 	return "ranks " + parts[0]
-}
-
-func number(text string) int {
-	n, err := strconv.Atoi(text)
-	if err != nil {
-		return -1
-	}
-	return n
 }
 
 // Waiting are ranks that wait.

@@ -28,14 +28,7 @@ type CollectiveMismatch struct {
 }
 
 // SizeMismatch is that ranks called a collective with sizes or types that do not fit together.
-type SizeMismatch struct {
-	Sides      Sides      `json:"sides"`
-	Sequence   Number     `json:"sequence,omitempty"`
-	Group      string     `json:"group,omitempty"`
-	Last       Number     `json:"last_common,omitempty"`
-	NotNetwork NotNetwork `json:"not_network,omitempty"`
-	Confidence Confidence `json:"confidence"`
-}
+type SizeMismatch CollectiveMismatch
 
 // RankDied is that processes ended before the others failed.
 type RankDied struct {

@@ -2,7 +2,10 @@
 // how far it got.
 package evidence
 
-import "strings"
+import (
+	"cmp"
+	"strings"
+)
 
 // State is how far an operation got.
 type State uint8
@@ -23,7 +26,6 @@ type Frame struct {
 
 // Call is what was called: operation, sizes and types. Equal calls are one value.
 type Call struct {
-	Backend  string  // "nccl", "gloo"
 	Op       string  // "all_reduce"; "send 1->2" is send with From and To
 	From, To int     // group ranks of a point-to-point operation; -1 for none or unknown
 	In, Out  []int64 // elements of each tensor
@@ -32,11 +34,11 @@ type Call struct {
 
 // Elements is the number of elements of all input tensors, or of the output if it has no input.
 func (c *Call) Elements() int64 {
-	if n := sum(c.In); n > 0 {
-		return n
-	}
-	return sum(c.Out)
+	return cmp.Or(sum(c.In), sum(c.Out))
 }
+
+// Sized reports whether the sizes are known.
+func (c *Call) Sized() bool { return c.In != nil || c.Out != nil }
 
 // Sent and Received are the numbers of elements of all input and output tensors.
 func (c *Call) Sent() int64 { return sum(c.In) }
@@ -57,10 +59,7 @@ func (c *Call) Type() string {
 		return ""
 	}
 	t := strings.ToLower(c.Types[0])
-	if name, known := typeNames[t]; known {
-		return name
-	}
-	return t
+	return cmp.Or(typeNames[t], t)
 }
 
 // typeNames are PyTorch's names of types.
@@ -72,11 +71,7 @@ var typeNames = map[string]string{
 // Canonical is the name of a collective without spelling that differs between the Flight Recorder and the watchdog.
 func Canonical(op string) string {
 	op = strings.ReplaceAll(strings.ToLower(op), "_", "")
-	op = strings.TrimSuffix(strings.TrimSuffix(op, "barrier"), "base")
-	if op == "" {
-		return "barrier"
-	}
-	return op
+	return cmp.Or(strings.TrimSuffix(strings.TrimSuffix(op, "barrier"), "base"), "barrier")
 }
 
 // Entry is one operation of one rank.
@@ -109,7 +104,6 @@ type Dump struct {
 	File    string
 	Rank    int // -1 if the file name has none
 	JSON    bool
-	Version string
 	Groups  []Group
 	Entries []Entry // oldest first
 	Lost    bool    // the ring was overwritten: the first entries are missing

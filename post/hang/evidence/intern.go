@@ -3,116 +3,100 @@ package evidence
 import (
 	"encoding/binary"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 )
 
-// Interned keeps calls and stacks once for all dumps: ranks call the same thousands of times.
+// Interned keeps calls, stacks and members of groups once for all dumps: ranks call the same thousands of times. Its
+// zero value is empty.
 type Interned struct {
-	mu     sync.Mutex
-	calls  map[string]*Call
-	stacks map[string]*Stack
-	texts  map[string]string
-	lists  map[string][]int
+	calls  table[Call]
+	stacks table[Stack]
+	lists  table[[]int]
 }
 
-// NewInterned is an empty one.
-func NewInterned() *Interned {
-	return &Interned{calls: map[string]*Call{}, stacks: map[string]*Stack{}, texts: map[string]string{},
-		lists: map[string][]int{}}
+// table is the one value of each key.
+type table[T any] struct {
+	mu sync.RWMutex
+	of map[string]*T
 }
 
-// Local is one reader's view of an Interned: what it has seen is found without a lock.
-type Local struct {
-	of     *Interned
-	calls  map[string]*Call
-	stacks map[string]*Stack
-	key    []byte
+func (t *table[T]) get(key []byte) *T {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	return t.of[string(key)]
 }
 
-// Local returns a view for one reader.
-func (i *Interned) Local() *Local {
-	return &Local{of: i, calls: map[string]*Call{}, stacks: map[string]*Stack{}}
-}
-
-func (l *Local) text(s string) {
-	l.key = binary.AppendUvarint(l.key, uint64(len(s)))
-	l.key = append(l.key, s...)
-}
-
-func (l *Local) numbers(all []int64) {
-	l.key = binary.AppendUvarint(l.key, uint64(len(all)))
-	for _, n := range all {
-		l.key = binary.AppendVarint(l.key, n)
+// add keeps a value, and returns that which another reader added first.
+func (t *table[T]) add(key []byte, v *T) *T {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if first := t.of[string(key)]; first != nil {
+		return first
 	}
+	if t.of == nil {
+		t.of = map[string]*T{}
+	}
+	t.of[string(key)] = v
+	return v
 }
 
-// Call returns the one value that is equal to c, whose lists may be reused.
-func (l *Local) Call(name string, in, out []int64, types []string) *Call {
-	l.key = l.key[:0]
-	l.text(name)
-	l.numbers(in)
-	l.numbers(out)
+// usualKey is how many bytes of a key need no memory.
+const usualKey = 512
+
+func appendText(key []byte, s string) []byte {
+	return append(binary.AppendUvarint(key, uint64(len(s))), s...)
+}
+
+// Call returns the one value that is equal to these, whose lists may be reused.
+func (i *Interned) Call(name string, in, out []int64, types []string) *Call {
+	key := appendText(make([]byte, 0, usualKey), name)
+	for _, list := range [][]int64{in, out} {
+		key = binary.AppendUvarint(key, uint64(len(list)))
+		for _, n := range list {
+			key = binary.AppendVarint(key, n)
+		}
+	}
 	for _, t := range types {
-		l.text(t)
+		key = appendText(key, t)
 	}
-	if c := l.calls[string(l.key)]; c != nil {
+	if c := i.calls.get(key); c != nil {
 		return c
 	}
-	i, key := l.of, string(l.key)
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	c := i.calls[key]
-	if c == nil {
-		c = newCall(name)
-		c.In, c.Out = slices.Clone(in), slices.Clone(out)
-		for _, t := range types {
-			c.Types = append(c.Types, i.shared(t))
-		}
-		i.calls[key] = c
+	c := newCall(name)
+	c.In, c.Out = slices.Clone(in), slices.Clone(out)
+	for _, t := range types {
+		c.Types = append(c.Types, strings.Clone(t))
 	}
-	l.calls[key] = c
-	return c
+	return i.calls.add(key, c)
 }
 
 // Stack returns the one value with these frames, whose list may be reused.
-func (l *Local) Stack(frames []Frame) *Stack {
+func (i *Interned) Stack(frames []Frame) *Stack {
 	if len(frames) == 0 {
 		return nil
 	}
-	l.key = l.key[:0]
+	key := make([]byte, 0, usualKey)
 	for _, f := range frames {
-		l.text(f.Function)
-		l.text(f.File)
-		l.key = binary.AppendVarint(l.key, int64(f.Line))
+		key = binary.AppendVarint(appendText(appendText(key, f.Function), f.File), int64(f.Line))
 	}
-	if s := l.stacks[string(l.key)]; s != nil {
+	if s := i.stacks.get(key); s != nil {
 		return s
 	}
-	i, key := l.of, string(l.key)
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	s := i.stacks[key]
-	if s == nil {
-		s = &Stack{}
-		for _, f := range frames {
-			s.Frames = append(s.Frames, Frame{i.shared(f.Function), i.shared(f.File), f.Line})
-		}
-		i.stacks[key] = s
+	s := &Stack{}
+	for _, f := range frames {
+		s.Frames = append(s.Frames, Frame{strings.Clone(f.Function), strings.Clone(f.File), f.Line})
 	}
-	l.stacks[key] = s
-	return s
+	return i.stacks.add(key, s)
 }
 
 // Members reads the ranks of a group, "[0, 1, 2, 3]", once for equal texts.
-func (l *Local) Members(text string) []int {
-	i := l.of
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	all, known := i.lists[text]
-	if known {
-		return all
+func (i *Interned) Members(text string) []int {
+	if all := i.lists.get([]byte(text)); all != nil {
+		return *all
 	}
+	var all []int
 	for _, word := range strings.FieldsFunc(text, func(c rune) bool { return c < '0' || c > '9' }) {
 		if n := number(word); n >= 0 {
 			all = append(all, n)
@@ -120,26 +104,12 @@ func (l *Local) Members(text string) []int {
 	}
 	slices.Sort(all)
 	all = slices.Compact(all)
-	i.lists[strings.Clone(text)] = all
-	return all
-}
-
-// shared is a text that does not keep the file alive in which it was read.
-func (i *Interned) shared(s string) string {
-	kept, known := i.texts[s]
-	if !known {
-		kept = strings.Clone(s)
-		i.texts[kept] = kept
-	}
-	return kept
+	return *i.lists.add([]byte(text), &all)
 }
 
 // newCall splits a profiling name: "nccl:all_reduce", "nccl:send 1->2", "gloo:recv 3<-?".
 func newCall(name string) *Call {
-	c := &Call{From: -1, To: -1, Op: strings.Clone(name)}
-	if i := strings.LastIndexByte(c.Op, ':'); i >= 0 {
-		c.Backend, c.Op = c.Op[:i], c.Op[i+1:]
-	}
+	c := &Call{From: -1, To: -1, Op: strings.Clone(name[strings.LastIndexByte(name, ':')+1:])}
 	op, peers, found := strings.Cut(c.Op, " ")
 	if !found {
 		return c
@@ -154,15 +124,9 @@ func newCall(name string) *Call {
 }
 
 func number(s string) int {
-	n := 0
-	for _, c := range s {
-		if c < '0' || c > '9' || n > 1<<24 {
-			return -1
-		}
-		n = 10*n + int(c-'0')
-	}
-	if s == "" {
+	n, err := strconv.ParseUint(s, 10, 25)
+	if err != nil {
 		return -1
 	}
-	return n
+	return int(n)
 }

@@ -3,8 +3,9 @@ package flight
 
 import (
 	"bytes"
+	"encoding/json"
+	"errors"
 	"fmt"
-	"maps"
 	"math"
 	"path/filepath"
 	"regexp"
@@ -20,15 +21,42 @@ import (
 // MaxBytes is the size beyond which a dump is not read.
 const MaxBytes = 128 << 20
 
-// Is reports whether a file begins as a dump does: a pickle, or a JSON object with the keys of one.
+// Is reports whether a file begins as a dump does: a pickle, or JSON with the keys of one at the top. Traces of the
+// profiler have some of these keys further down.
 func Is(head []byte) bool {
 	if IsPickle(head) && bytes.IndexByte([]byte("}](\x95"), head[2]) >= 0 {
 		return true
 	}
-	text := bytes.TrimLeft(head, " \t\r\n")
-	has := func(key string) bool { return bytes.Contains(text, []byte(`"`+key+`"`)) }
-	return len(text) > 0 && (text[0] == '{' || text[0] == '[') &&
-		(has("pg_config") || has("pg_status") || has("record_id") || has("profiling_name") || has("collective_seq_id"))
+	entries := false
+	for _, key := range []string{`"record_id"`, `"profiling_name"`, `"collective_seq_id"`} {
+		entries = entries || bytes.Contains(head, []byte(key))
+	}
+	switch keys := topKeys(head); {
+	case slices.Contains(keys, "pg_config"), slices.Contains(keys, "pg_status"):
+		return true
+	case slices.Contains(keys, "entries"), bytes.HasPrefix(bytes.TrimLeft(head, " \t\r\n"), []byte("[")):
+		return entries
+	}
+	return false
+}
+
+// topKeys are the keys of a JSON object, as far as its beginning has them.
+func topKeys(head []byte) (keys []string) {
+	in := json.NewDecoder(bytes.NewReader(head))
+	if begin, err := in.Token(); err != nil || begin != json.Delim('{') {
+		return nil
+	}
+	for {
+		key, _ := in.Token()
+		name, is := key.(string)
+		if !is {
+			return keys
+		}
+		keys = append(keys, name)
+		if in.Decode(&json.RawMessage{}) != nil {
+			return keys
+		}
+	}
 }
 
 // IsPickle reports whether a file begins as any pickle does, also one that Read refuses.
@@ -36,25 +64,23 @@ func IsPickle(head []byte) bool {
 	return len(head) > 2 && head[0] == 0x80 && head[1] >= 2 && head[1] <= 5
 }
 
-// NotError reports a pickle or JSON file that is no dump of the Flight Recorder.
-type NotError struct{ Problem string }
-
-func (e *NotError) Error() string { return "no Flight Recorder dump: " + e.Problem }
-
 // Read reads a dump, and keeps nothing of data. The rank is the number at the end of the file's name.
-func Read(file string, data []byte, known *evidence.Local) (*evidence.Dump, error) {
+func Read(file string, data []byte, known *evidence.Interned) (*evidence.Dump, error) {
 	b := &builder{
-		Dump: evidence.Dump{File: file, Rank: RankOf(file)}, local: known,
-		groups: map[groupKey]int16{}, config: map[string]groupConfig{}, status: map[string]groupStatus{},
+		Dump: evidence.Dump{File: file, Rank: RankOf(file), JSON: len(data) > 0 && data[0] != 0x80}, known: known,
+		doc: documents.Get().(*pickle.Document), groups: map[groupKey]int16{},
 	}
-	read := b.readJSON
-	if len(data) > 0 && data[0] == 0x80 {
-		read = b.readPickle
-		b.doc = documents.Get().(*pickle.Document)
-		defer documents.Put(b.doc)
+	defer documents.Put(b.doc)
+	read := b.doc.Read
+	if b.JSON {
+		read = b.doc.ReadJSON
 	}
-	if err := read(data); err != nil {
-		return nil, err
+	err := read(data)
+	if err == nil {
+		err = b.read()
+	}
+	if err != nil {
+		return nil, fmt.Errorf("no Flight Recorder dump: %w", err)
 	}
 	b.join()
 	return &b.Dump, nil
@@ -63,106 +89,87 @@ func Read(file string, data []byte, known *evidence.Local) (*evidence.Dump, erro
 // documents are used again: a thousand dumps need the memory of a few.
 var documents = sync.Pool{New: func() any { return &pickle.Document{} }}
 
-var endings = regexp.MustCompile(`(?i)\.(json|pkl|pickle|bin|dump|txt|log|out|err)$`)
-
-var trailing = regexp.MustCompile(`(\d+)$`)
+var (
+	endings  = regexp.MustCompile(`(?i)(\.(json|pkl|pickle|bin|dump|txt|log|out|err))+$`)
+	trailing = regexp.MustCompile(`\d+$`)
+)
 
 // RankOf is the number at the end of a file's name, without its extensions; -1 if it has none.
 func RankOf(file string) int {
-	name := filepath.Base(file)
-	for endings.MatchString(name) {
-		name = endings.ReplaceAllString(name, "")
-	}
-	digits := trailing.FindString(name)
-	n, err := strconv.Atoi(digits)
-	if err != nil || n > math.MaxInt32 {
+	name := endings.ReplaceAllString(filepath.Base(file), "")
+	n, err := strconv.ParseInt(trailing.FindString(name), 10, 32)
+	if err != nil {
 		return -1
 	}
-	return n
+	return int(n)
 }
 
 type groupKey struct {
 	name, desc, id string
 }
 
-type groupConfig struct {
-	Name  string `json:"name"`
-	Desc  string `json:"desc"`
-	Ranks string `json:"ranks"`
-}
-
-type groupStatus struct{ enqueued, finished int64 }
-
 // builder makes a dump of what is read.
 type builder struct {
 	evidence.Dump
-	local  *evidence.Local
-	doc    *pickle.Document // nil: JSON
-	groups map[groupKey]int16
-	keys   []groupKey // of Dump.Groups
-	config map[string]groupConfig
-	status map[string]groupStatus // by pg_id
+	known          *evidence.Interned
+	doc            *pickle.Document
+	config, status pickle.Value
+	groups         map[groupKey]int16
+	ids            []string // of Dump.Groups
 
-	in, out []int64 // reused
+	in, out []int64 // of one entry; reused
 	types   []string
 	frames  []evidence.Frame
 }
 
-// raw is an entry as it was read.
-type raw struct {
-	entry        evidence.Entry
-	name         string
-	group        groupKey
-	record       int64
-	seq, p2p     int64
-	timeout      int64
-	state        string
-	started, end bool // times are known
-}
-
-func (b *builder) add(r *raw) error {
-	if r.name == "" {
-		return &NotError{fmt.Sprintf("entry %d has no profiling_name", len(b.Entries))}
+func (b *builder) read() error {
+	var entries pickle.Value
+	if top := b.doc.Top(); top.Kind == pickle.List { // before dumps had a version
+		entries = top
+	} else {
+		b.each(top, func(key string, v pickle.Value) {
+			switch key {
+			case "entries":
+				entries = v
+			case "pg_config":
+				b.config = v
+			case "pg_status":
+				b.status = v
+			}
+		})
 	}
-	e := r.entry
-	if e.P2P = e.P2P || isP2P(r.name); e.P2P {
-		r.seq = max(r.p2p, 0)
-	}
-	e.Seq, e.Record = r.seq, int32(min(max(r.record, 0), math.MaxInt32))
-	e.Timeout = int32(min(max(r.timeout/1000, 0), math.MaxInt32))
+	all := b.doc.Items(entries)
+	recorded := entries.Kind == pickle.List && (len(all) > 0 || !b.JSON)
 	switch {
-	case r.state == "completed" || r.end:
-		e.State = evidence.Completed
-	case r.state == "started" || r.started:
-		e.State = evidence.Started
+	case entries.Kind != pickle.List && entries.Kind != pickle.None:
+		return errors.New("its entries are no list")
+	case !recorded && b.config.Kind != pickle.Dict && b.status.Kind != pickle.Dict:
+		return errors.New("it has neither entries nor process groups")
 	}
-	b.Events = b.Events || e.State != evidence.Scheduled || strings.HasPrefix(r.name, "nccl")
-	if len(b.Entries) == 0 {
-		b.Lost = r.record > 0
-	}
-	g, known := b.groups[r.group]
-	if !known {
-		if len(b.Groups) >= math.MaxInt16 {
-			return &NotError{"too many process groups"}
+	b.Entries = make([]evidence.Entry, 0, len(all))
+	for _, v := range all {
+		if err := b.entry(v); err != nil {
+			return fmt.Errorf("entry %d %w", len(b.Entries), err)
 		}
-		g = int16(len(b.Groups))
-		key := groupKey{strings.Clone(r.group.name), strings.Clone(r.group.desc), strings.Clone(r.group.id)}
-		b.groups[key] = g
-		b.keys = append(b.keys, key)
-		b.Groups = append(b.Groups, evidence.Group{Name: key.name, Desc: key.desc, Enqueued: -1, Finished: -1})
-	}
-	e.Group = g
-	e.Call = b.local.Call(r.name, b.in, b.out, b.types)
-	e.Stack = b.local.Stack(b.frames)
-	b.Entries = append(b.Entries, e)
-	if e.Call.Op == "coalesced" {
-		b.coalesced()
 	}
 	return nil
 }
 
-func isP2P(name string) bool {
-	return strings.Contains(name, ":send ") || strings.Contains(name, ":recv ")
+// group is the number of a group in the dump.
+func (b *builder) group(key groupKey) (int16, error) {
+	g, known := b.groups[key]
+	if known {
+		return g, nil
+	}
+	if len(b.Groups) >= math.MaxInt16 {
+		return 0, errors.New("has too many process groups")
+	}
+	g = int16(len(b.Groups))
+	key = groupKey{strings.Clone(key.name), strings.Clone(key.desc), strings.Clone(key.id)}
+	b.groups[key] = g
+	b.ids = append(b.ids, key.id)
+	b.Groups = append(b.Groups, evidence.Group{Name: key.name, Desc: key.desc, Enqueued: -1, Finished: -1})
+	return g, nil
 }
 
 // coalesced gives the operations of a coalesced group the state of the whole, which alone is observed.
@@ -179,67 +186,58 @@ func (b *builder) coalesced() {
 
 // configName is the name of a group in the configuration: Gloo's default group has none there, and if the dump has one
 // configuration, that is it.
-func (b *builder) configName(key groupKey) string {
-	_, known := b.config[key.name]
-	_, unnamed := b.config[""]
+func (b *builder) configName(g *evidence.Group) string {
+	all := b.doc.Pairs(b.config)
 	switch {
-	case known:
-		return key.name
-	case unnamed && key.desc == "default_pg":
+	case b.get(b.config, g.Name).Kind == pickle.Dict:
+	case g.Desc == "default_pg" && b.get(b.config, "").Kind == pickle.Dict:
 		return ""
-	case len(b.config) == 1:
-		for name := range b.config {
-			return name
-		}
+	case len(all) == 2:
+		return b.word(all[0])
 	}
-	return key.name
+	return g.Name
 }
 
-// join finds the members of groups.
+// join finds the members of groups, and adds configured groups in which the rank called nothing, or of whose calls the
+// ring kept none.
 func (b *builder) join() {
 	used := map[string]bool{}
 	for i := range b.Groups {
-		g, key := &b.Groups[i], b.keys[i]
-		name := b.configName(key)
-		c, known := b.config[name]
+		name := b.configName(&b.Groups[i])
 		used[name] = true
-		if known {
-			g.Members = b.local.Members(c.Ranks)
-			if g.Desc == "" || g.Desc == "undefined" {
-				g.Desc = strings.Clone(c.Desc)
-			}
-		}
-		if s, is := b.status[key.id]; is {
-			g.Enqueued, g.Finished = s.enqueued, s.finished
-		}
+		b.configure(&b.Groups[i], b.get(b.config, name), b.ids[i])
 	}
-	b.addIdle(used)
-}
-
-// addIdle adds configured groups in which the rank called nothing, or of whose calls the ring kept none.
-func (b *builder) addIdle(used map[string]bool) {
-	for _, name := range slices.Sorted(maps.Keys(b.config)) {
+	b.each(b.config, func(name string, c pickle.Value) {
 		if used[name] || len(b.Groups) >= math.MaxInt16 {
-			continue
+			return
 		}
-		c := b.config[name]
-		s := groupStatus{-1, -1}
-		if status, is := b.status["0"]; is && (name == "" || name == "0") { // the default group is number 0
-			s = status
+		id := "none"
+		if name == "" || name == "0" { // the default group is number 0
+			id = "0"
 		}
-		b.Groups = append(b.Groups, evidence.Group{
-			Name: strings.Clone(name), Desc: strings.Clone(c.Desc), Members: b.local.Members(c.Ranks),
-			Enqueued: s.enqueued, Finished: s.finished,
-		})
-	}
+		b.Groups = append(b.Groups, evidence.Group{Name: strings.Clone(name), Enqueued: -1, Finished: -1})
+		b.configure(&b.Groups[len(b.Groups)-1], c, id)
+	})
 	// Without entries, only the status shows whether the rank called nothing, or the recorder lost it.
-	b.Lost = b.Lost || len(b.Entries) == 0 && len(b.status) == 0
+	b.Lost = b.Lost || len(b.Entries) == 0 && len(b.doc.Pairs(b.status)) == 0
 }
 
-// elements is the number of elements of a shape; overflow is no shape that matters.
-func elements(of int64, dimension int64) int64 {
-	if dimension < 0 || of > 0 && dimension > math.MaxInt64/max(of, 1) {
-		return of
-	}
-	return of * dimension
+// configure adds the configuration of a group, and its status by number.
+func (b *builder) configure(g *evidence.Group, config pickle.Value, id string) {
+	b.each(config, func(key string, v pickle.Value) {
+		switch {
+		case key == "ranks":
+			g.Members = b.known.Members(b.doc.Text(v))
+		case key == "desc" && (g.Desc == "" || g.Desc == "undefined"):
+			g.Desc = strings.Clone(b.doc.Text(v))
+		}
+	})
+	b.each(b.get(b.status, id), func(key string, v pickle.Value) {
+		switch key {
+		case "last_enqueued_collective":
+			g.Enqueued = b.number(v)
+		case "last_completed_collective":
+			g.Finished = b.number(v)
+		}
+	})
 }

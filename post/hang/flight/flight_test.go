@@ -16,7 +16,7 @@ func read(t *testing.T, file string, data []byte) *evidence.Dump {
 	if !flight.Is(data) {
 		t.Errorf("%s is not recognised", file)
 	}
-	d, err := flight.Read(file, data, evidence.NewInterned().Local())
+	d, err := flight.Read(file, data, &evidence.Interned{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -106,7 +106,7 @@ func TestReadRefusesOtherFiles(t *testing.T) {
 		`[{"record_id": 1}]`,
 		"\x80\x02cos\nsystem\n.",
 	} {
-		if d, err := flight.Read("trace_0", []byte(data), evidence.NewInterned().Local()); err == nil {
+		if d, err := flight.Read("trace_0", []byte(data), &evidence.Interned{}); err == nil {
 			t.Errorf("%q: %+v", data, d)
 		}
 	}
@@ -135,7 +135,7 @@ func FuzzRead(f *testing.F) {
 		f.Add(d.JSON())
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		d, err := flight.Read("trace_1", data, evidence.NewInterned().Local())
+		d, err := flight.Read("trace_1", data, &evidence.Interned{})
 		if err != nil {
 			return
 		}

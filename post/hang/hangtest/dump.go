@@ -39,7 +39,7 @@ func (d *Dump) tree(isJSON bool) dict {
 		entries = append(entries, d.entry(&d.Entries[i], isJSON))
 	}
 	config := dict{}
-	for _, name := range slices.Sorted(maps.Keys(d.Groups)) {
+	for name, members := range d.Groups {
 		key, desc := name, "undefined"
 		if name == "0" {
 			desc = "default_pg"
@@ -47,15 +47,15 @@ func (d *Dump) tree(isJSON bool) dict {
 		if d.Gloo && name == "0" { // as PyTorch 2.15 does
 			key, desc = "", ""
 		}
-		ranks := strings.ReplaceAll(fmt.Sprint(d.Groups[name]), " ", ", ")
-		config = append(config, pair{key, dict{{"name", key}, {"desc", desc}, {"ranks", ranks}}})
+		ranks := strings.ReplaceAll(fmt.Sprint(members), " ", ", ")
+		config[key] = dict{"name": key, "desc": desc, "ranks": ranks}
 	}
-	all := dict{{"version", "2.10"}, {"entries", entries}, {"pg_config", config}}
+	all := dict{"version": "2.10", "entries": entries, "pg_config": config}
 	if d.Enqueued > 0 {
-		all = append(all, pair{"pg_status", dict{{"0", dict{
-			{"last_enqueued_collective", d.Enqueued}, {"last_started_collective", int64(-1)},
-			{"last_completed_collective", d.Completed},
-		}}}})
+		all["pg_status"] = dict{"0": dict{
+			"last_enqueued_collective": d.Enqueued, "last_started_collective": int64(-1),
+			"last_completed_collective": d.Completed,
+		}}
 	}
 	return all
 }
@@ -83,56 +83,34 @@ func (d *Dump) entry(e *Entry, isJSON bool) dict {
 		ended = e.Created + 1e6
 	}
 	all := dict{
-		{"record_id", e.Record}, {"pg_id", id}, {"process_group", list{group, desc}}, {"collective_seq_id", seq},
-		{"p2p_seq_id", p2p}, {"op_id", e.Record + 1}, {"profiling_name", backend + e.Op},
-		{"time_created_ns", e.Created}, {"input_sizes", list{list{e.In}}}, {"input_dtypes", list{"Float"}},
-		{"output_sizes", list{list{e.Out}}}, {"output_dtypes", list{"Float"}}, {"state", state},
-		{"time_discovered_started_ns", nil}, {"time_discovered_completed_ns", ended}, {"retired", e.Retired},
-		{"timeout_ms", int64(600_000)}, {"is_p2p", e.P2P}, {"thread_id", "1"}, {"thread_name", "python"},
+		"record_id": e.Record, "pg_id": id, "process_group": list{group, desc}, "collective_seq_id": seq,
+		"p2p_seq_id": p2p, "op_id": e.Record + 1, "profiling_name": backend + e.Op,
+		"time_created_ns": e.Created, "input_sizes": list{list{e.In}}, "input_dtypes": list{"Float"},
+		"output_sizes": list{list{e.Out}}, "output_dtypes": list{"Float"}, "state": state,
+		"time_discovered_started_ns": nil, "time_discovered_completed_ns": ended, "retired": e.Retired,
+		"timeout_ms": int64(600_000), "is_p2p": e.P2P, "thread_id": "1", "thread_name": "python",
 	}
 	if e.Function != "" && !isJSON {
 		frames := list{
-			dict{{"name", "all_reduce"}, {"filename", "/x/site-packages/torch/distributed/distributed_c10d.py"},
-				{"line", int64(3068)}},
-			dict{{"name", e.Function}, {"filename", e.Source}, {"line", int64(81)}},
+			dict{"name": "all_reduce", "filename": "/x/site-packages/torch/distributed/distributed_c10d.py",
+				"line": int64(3068)},
+			dict{"name": e.Function, "filename": e.Source, "line": int64(81)},
 		}
 		for i := range e.Depth {
 			frames = append(frames, dict{
-				{"name", fmt.Sprintf("forward_%d", i)}, {"filename", fmt.Sprintf("/home/user/model/layer_%d.py", i)},
-				{"line", int64(100 + i)},
+				"name": fmt.Sprintf("forward_%d", i), "filename": fmt.Sprintf("/home/user/model/layer_%d.py", i),
+				"line": int64(100 + i),
 			})
 		}
-		all = append(all, pair{"frames", frames})
+		all["frames"] = frames
 	}
 	return all
 }
 
 type (
-	pair struct {
-		key   string
-		value any
-	}
-	dict []pair
+	dict map[string]any
 	list []any
 )
-
-// MarshalJSON keeps the order of keys.
-func (d dict) MarshalJSON() ([]byte, error) {
-	var b strings.Builder
-	b.WriteByte('{')
-	for i, p := range d {
-		if i > 0 {
-			b.WriteByte(',')
-		}
-		text, err := json.Marshal(p.value)
-		if err != nil {
-			return nil, err
-		}
-		fmt.Fprintf(&b, "%q:%s", p.key, text)
-	}
-	b.WriteByte('}')
-	return []byte(b.String()), nil
-}
 
 // JSON is the dump as _dump_fr_trace_json writes it.
 func (d *Dump) JSON() []byte {
@@ -182,9 +160,9 @@ func (p *pickler) value(v any) {
 		p.put()
 		if len(v) > 0 {
 			p.out = append(p.out, '(')
-			for _, e := range v {
-				p.text(e.key)
-				p.value(e.value)
+			for _, key := range slices.Sorted(maps.Keys(v)) {
+				p.text(key)
+				p.value(v[key])
 			}
 			p.out = append(p.out, 'u')
 		}

@@ -3,7 +3,6 @@
 package pickle
 
 import (
-	"encoding/binary"
 	"fmt"
 	"math"
 	"unsafe"
@@ -17,7 +16,7 @@ const (
 	None Kind = iota
 	Bool
 	Int
-	Float
+	Float // whose value is not kept
 	Text
 	List // also of tuples
 	Dict
@@ -27,22 +26,28 @@ const (
 type Value struct {
 	Kind Kind
 	size uint32 // of a text
-	Int  int64  // also of Bool; the bits of Float; where a text begins; the number of a list or dictionary
+	Int  int64  // also of Bool; where a text begins; the number of a list or dictionary
 }
 
 // Document is a pickle that was read. It can be used again, for the next file.
 type Document struct {
-	data  []byte
+	input
 	top   Value
 	held  []Value // what lists and dictionaries hold
 	items []items
 
-	at    int  // next byte
-	op    byte // operation
-	start int  // its first byte
 	stack []Value
 	marks []int
 	memo  []Value
+}
+
+// input is the bytes of a pickle, and the operation that is read.
+type input struct {
+	data  []byte
+	at    int  // next byte
+	op    byte // operation
+	start int  // its first byte
+	err   error
 }
 
 // items are where the elements of a list or dictionary are in Document.held: key, value, key, value, …
@@ -76,14 +81,6 @@ func (d *Document) elements(v Value, kind Kind) []Value {
 	return d.held[i.from : i.from+i.n]
 }
 
-// Float is a number as a float.
-func (v Value) Float() float64 {
-	if v.Kind == Float {
-		return math.Float64frombits(uint64(v.Int))
-	}
-	return float64(v.Int)
-}
-
 // Limits beyond which a pickle is refused.
 const (
 	maxValues = 1 << 24
@@ -105,101 +102,136 @@ func (e *Error) Error() string {
 // Read reads one pickle; what the document held before is lost. The data must not change while the document is used.
 // The error is an *Error.
 func (d *Document) Read(data []byte) error {
-	*d = Document{
-		data: data, held: d.held[:0], items: d.items[:0], stack: d.stack[:0], marks: d.marks[:0], memo: d.memo[:0],
-	}
-	for {
+	d.reset(data)
+	for d.err == nil {
 		d.start = d.at
-		op, err := d.number(1)
-		if err != nil {
-			return err
+		if d.op = byte(d.number(1)); d.op != '.' {
+			d.step()
+			continue
 		}
-		d.op = byte(op)
-		if d.op == '.' {
-			if len(d.stack) != 1 || len(d.marks) > 0 {
-				return d.failed("the pickle is not one value")
-			}
-			d.top = d.stack[0]
-			return nil
+		if len(d.stack) != 1 || len(d.marks) > 0 {
+			d.fail("the pickle is not one value")
+			break
 		}
-		if err := d.step(); err != nil {
-			return err
-		}
+		d.top = d.stack[0]
+		return nil
+	}
+	return d.err
+}
+
+func (d *Document) reset(data []byte) {
+	*d = Document{
+		input: input{data: data}, held: d.held[:0], items: d.items[:0], stack: d.stack[:0], marks: d.marks[:0],
+		memo: d.memo[:0],
 	}
 }
 
-func (d *Document) failed(problem string) error {
-	return &Error{Op: d.op, Offset: int64(d.start), Problem: problem}
+// fail keeps the first error, which ends the reading; what the operation does after it has no effect.
+func (in *input) fail(problem string, values ...any) {
+	if in.err == nil {
+		in.err = &Error{Op: in.op, Offset: int64(in.start), Problem: fmt.Sprintf(problem, values...)}
+	}
 }
 
-// skip passes n bytes and returns where they begin.
-func (d *Document) skip(n uint64) (from int, err error) {
-	if n > uint64(len(d.data)-d.at) {
-		return 0, &Error{Op: d.op, Offset: int64(d.start), Truncated: true, Problem: "the file ends here, truncated"}
+// skip passes n bytes and returns them; none if the file has fewer.
+func (in *input) skip(n uint64) (of []byte) {
+	if n > uint64(len(in.data)-in.at) {
+		if in.err == nil {
+			in.fail("the file ends here, truncated")
+			in.err.(*Error).Truncated = true
+		}
+		return nil
 	}
-	from = d.at
-	d.at += int(n)
-	return from, nil
+	of = in.data[in.at : in.at+int(n)]
+	in.at += int(n)
+	return of
 }
 
 // number is a little-endian number of n bytes, at most 8, without sign.
-func (d *Document) number(n int) (v uint64, err error) {
-	from, err := d.skip(uint64(n))
-	if err != nil {
-		return 0, err
+func (in *input) number(n int) (v uint64) {
+	for i, b := range in.skip(uint64(n)) {
+		v |= uint64(b) << (8 * i)
 	}
-	for i := n - 1; i >= 0; i-- {
-		v = v<<8 | uint64(d.data[from+i])
-	}
-	return v, nil
+	return v
 }
 
-func (d *Document) push(v Value) error {
+func (d *Document) push(v Value) {
 	if len(d.stack)+len(d.held) >= maxValues {
-		return d.failed(fmt.Sprintf("more than %d values", maxValues))
+		d.fail("more than %d values", maxValues)
+		return
 	}
 	d.stack = append(d.stack, v)
-	return nil
 }
 
 // step executes one operation.
-func (d *Document) step() error {
+func (d *Document) step() {
 	switch d.op {
-	case 'h', 'j', 'q', 'r', 0x94:
-		return d.remember()
-	case 'X', 0x8c, 0x8d:
-		return d.pushText()
-	case 'K', 'M', 'J', 0x8a, 'G':
-		return d.pushNumber()
+	case 'h': // BINGET
+		d.recall(d.number(1))
+	case 'j': // LONG_BINGET
+		d.recall(d.number(4))
+	case 'q': // BINPUT
+		d.remember(d.number(1))
+	case 'r': // LONG_BINPUT
+		d.remember(d.number(4))
+	case 0x94: // MEMOIZE
+		d.remember(uint64(len(d.memo)))
+	case 'X': // BINUNICODE
+		d.pushText(d.number(4))
+	case 0x8c: // SHORT_BINUNICODE
+		d.pushText(d.number(1))
+	case 0x8d: // BINUNICODE8
+		d.pushText(d.number(8))
+	case 'K': // BININT1
+		d.push(whole(int64(d.number(1))))
+	case 'M': // BININT2
+		d.push(whole(int64(d.number(2))))
+	case 'J': // BININT
+		d.push(whole(int64(int32(d.number(4)))))
+	case 0x8a: // LONG1, in two's complement
+		n := int(d.number(1))
+		if n > 8 {
+			d.fail("a number of %d bytes", n)
+			return
+		}
+		shift := 64 - 8*n
+		d.push(whole(int64(d.number(n)<<shift) >> shift))
+	case 'G': // BINFLOAT
+		d.skip(8)
+		d.push(Value{Kind: Float})
 	case 'N':
-		return d.push(Value{})
+		d.push(Value{})
 	case 0x88, 0x89: // NEWTRUE, NEWFALSE
-		return d.push(Value{Kind: Bool, Int: int64(0x89 - d.op)})
-	case ']':
-		return d.push(d.container(List))
+		d.push(Value{Kind: Bool, Int: int64(0x89 - d.op)})
+	case ']', ')':
+		d.push(d.container(List))
 	case '}':
-		return d.push(d.container(Dict))
+		d.push(d.container(Dict))
 	case '(':
-		if len(d.marks) >= maxDepth {
-			return d.failed("nested too deeply")
+		if d.marks = append(d.marks, len(d.stack)); len(d.marks) > maxDepth {
+			d.fail("nested too deeply")
 		}
-		d.marks = append(d.marks, len(d.stack))
-		return nil
-	case ')', 0x85, 0x86, 0x87, 't':
-		return d.tuple()
-	case 'a', 'e', 's', 'u':
-		return d.fill()
+	case 0x85, 0x86, 0x87: // TUPLE1 to TUPLE3
+		d.tuple(d.take(int(d.op-0x85) + 1))
+	case 't':
+		d.tuple(d.takeToMark())
+	case 'a': // APPEND
+		d.fill(List, d.take(1))
+	case 'e': // APPENDS
+		d.fill(List, d.takeToMark())
+	case 's': // SETITEM
+		d.fill(Dict, d.take(2))
+	case 'u': // SETITEMS
+		d.fill(Dict, d.takeToMark())
 	case 0x80: // PROTO
-		n, err := d.number(1)
-		if err == nil && n > 5 {
-			return d.failed(fmt.Sprintf("protocol %d is unknown", n))
+		if n := d.number(1); n > 5 {
+			d.fail("protocol %d is unknown", n)
 		}
-		return err
 	case 0x95: // FRAME
-		_, err := d.number(8)
-		return err
+		d.number(8)
+	default:
+		d.fail("not data: this operation is not allowed")
 	}
-	return d.failed("not data: this operation is not allowed")
 }
 
 // container is a new list or dictionary.
@@ -208,114 +240,52 @@ func (d *Document) container(kind Kind) Value {
 	return Value{Kind: kind, Int: int64(len(d.items) - 1)}
 }
 
-// pushNumber is BININT1, BININT2, BININT, LONG1 and BINFLOAT.
-func (d *Document) pushNumber() error {
-	width := 8
-	switch d.op {
-	case 'K':
-		width = 1
-	case 'M':
-		width = 2
-	case 'J':
-		width = 4
-	case 0x8a:
-		n, err := d.number(1)
-		if err != nil {
-			return err
-		}
-		if width = int(n); width > 8 {
-			return d.failed(fmt.Sprintf("a number of %d bytes", n))
-		}
-	}
-	n, err := d.number(width)
-	if err != nil {
-		return err
-	}
-	v := Value{Kind: Int, Int: int64(n)}
-	switch {
-	case d.op == 'G': // big-endian
-		var b [8]byte
-		binary.LittleEndian.PutUint64(b[:], n)
-		v = Value{Kind: Float, Int: int64(binary.BigEndian.Uint64(b[:]))}
-	case d.op == 'J':
-		v.Int = int64(int32(uint32(n)))
-	case d.op == 0x8a && width > 0: // two's complement
-		shift := 64 - 8*width
-		v.Int = int64(n<<shift) >> shift
-	}
-	return d.push(v)
-}
+func whole(n int64) Value { return Value{Kind: Int, Int: n} }
 
-// pushText is BINUNICODE, SHORT_BINUNICODE and BINUNICODE8.
-func (d *Document) pushText() error {
-	width := 4
-	switch d.op {
-	case 0x8c:
-		width = 1
-	case 0x8d:
-		width = 8
+func (d *Document) pushText(n uint64) {
+	from := d.at
+	if d.skip(n); n > math.MaxUint32 {
+		d.fail("a text of more than 4 GiB")
 	}
-	n, err := d.number(width)
-	if err != nil {
-		return err
-	}
-	from, err := d.skip(n)
-	if err != nil {
-		return err
-	}
-	if n > math.MaxUint32 {
-		return d.failed("a text of more than 4 GiB")
-	}
-	return d.push(Value{Kind: Text, Int: int64(from), size: uint32(n)})
+	d.push(Value{Kind: Text, Int: int64(from), size: uint32(n)})
 }
 
 // take removes n values from the stack. They are valid until the next push.
-func (d *Document) take(n int) ([]Value, error) {
+func (d *Document) take(n int) []Value {
 	low := 0
 	if len(d.marks) > 0 {
 		low = d.marks[len(d.marks)-1]
 	}
-	if len(d.stack)-n < low {
-		return nil, d.failed("values are missing")
+	from := len(d.stack) - n
+	if from < low {
+		d.fail("values are missing")
+		return nil
 	}
-	all := d.stack[len(d.stack)-n:]
-	d.stack = d.stack[:len(d.stack)-n]
-	return all, nil
+	all := d.stack[from:]
+	d.stack = d.stack[:from]
+	return all
 }
 
 // takeToMark removes the values above the last mark.
-func (d *Document) takeToMark() ([]Value, error) {
-	if len(d.marks) == 0 {
-		return nil, d.failed("a mark is missing")
+func (d *Document) takeToMark() []Value {
+	last := len(d.marks) - 1
+	if last < 0 {
+		d.fail("a mark is missing")
+		return nil
 	}
-	mark := d.marks[len(d.marks)-1]
-	d.marks = d.marks[:len(d.marks)-1]
-	all := d.stack[mark:]
-	d.stack = d.stack[:mark]
-	return all, nil
+	all := d.take(len(d.stack) - d.marks[last])
+	d.marks = d.marks[:last]
+	return all
 }
 
-func (d *Document) tuple() (err error) {
-	var of []Value
-	switch d.op {
-	case 't':
-		of, err = d.takeToMark()
-	case ')':
-	default:
-		of, err = d.take(int(d.op-0x85) + 1)
-	}
-	if err != nil {
-		return err
-	}
+func (d *Document) tuple(of []Value) {
 	v := d.container(List)
-	if err := d.add(v, of); err != nil {
-		return err
-	}
-	return d.push(v)
+	d.add(v, of)
+	d.push(v)
 }
 
 // add appends values to a list or dictionary.
-func (d *Document) add(to Value, values []Value) error {
+func (d *Document) add(to Value, values []Value) {
 	i := d.items[to.Int]
 	for _, v := range values {
 		if v.Kind == List || v.Kind == Dict {
@@ -323,10 +293,11 @@ func (d *Document) add(to Value, values []Value) error {
 		}
 	}
 	if i.depth > maxDepth {
-		return d.failed("nested too deeply")
+		d.fail("nested too deeply")
 	}
 	if len(d.held)+int(i.n)+len(values) > maxValues {
-		return d.failed(fmt.Sprintf("more than %d values", maxValues))
+		d.fail("more than %d values", maxValues)
+		return
 	}
 	if int(i.from+i.n) != len(d.held) { // others follow: move it
 		moved := int32(len(d.held))
@@ -336,61 +307,36 @@ func (d *Document) add(to Value, values []Value) error {
 	d.held = append(d.held, values...)
 	i.n += int32(len(values))
 	d.items[to.Int] = i
-	return nil
 }
 
-// fill is APPEND, APPENDS, SETITEM and SETITEMS.
-func (d *Document) fill() (err error) {
-	var of []Value
-	kind := List
-	switch d.op {
-	case 'a':
-		of, err = d.take(1)
-	case 's':
-		kind = Dict
-		of, err = d.take(2)
-	case 'u':
-		kind = Dict
-		of, err = d.takeToMark()
-	default:
-		of, err = d.takeToMark()
+// fill appends values to the list or dictionary on the stack.
+func (d *Document) fill(kind Kind, of []Value) {
+	last := len(d.stack) - 1
+	if last < 0 || d.stack[last].Kind != kind || kind == Dict && len(of)%2 > 0 {
+		d.fail("the values belong to no list or dictionary")
+		return
 	}
-	if err != nil {
-		return err
-	}
-	n := len(d.stack)
-	if n == 0 || d.stack[n-1].Kind != kind || kind == Dict && len(of)%2 > 0 {
-		return d.failed("the values belong to no list or dictionary")
-	}
-	return d.add(d.stack[n-1], of)
+	d.add(d.stack[last], of)
 }
 
-// remember is BINPUT, LONG_BINPUT, MEMOIZE, BINGET and LONG_BINGET.
-func (d *Document) remember() error {
-	at := uint64(len(d.memo))
-	var err error
-	switch d.op {
-	case 'h', 'q':
-		at, err = d.number(1)
-	case 'j', 'r':
-		at, err = d.number(4)
+// recall pushes what was remembered.
+func (d *Document) recall(at uint64) {
+	if at >= uint64(len(d.memo)) {
+		d.fail("nothing is remembered as %d", at)
+		return
 	}
-	if err != nil {
-		return err
+	d.push(d.memo[at])
+}
+
+// remember keeps the value on the stack. PyTorch and Python number what they remember in turn.
+func (d *Document) remember(at uint64) {
+	n := uint64(len(d.memo))
+	if at > n || len(d.stack) == 0 || n >= maxValues {
+		d.fail("number %d does not follow %d", at, n)
+		return
 	}
-	if d.op == 'h' || d.op == 'j' {
-		if at >= uint64(len(d.memo)) {
-			return d.failed(fmt.Sprintf("nothing is remembered as %d", at))
-		}
-		return d.push(d.memo[at])
-	}
-	// PyTorch and Python number what they remember in turn.
-	if at > uint64(len(d.memo)) || len(d.stack) == 0 || len(d.memo) >= maxValues {
-		return d.failed(fmt.Sprintf("number %d does not follow %d", at, len(d.memo)))
-	}
-	if at == uint64(len(d.memo)) {
+	if at == n {
 		d.memo = append(d.memo, Value{})
 	}
 	d.memo[at] = d.stack[len(d.stack)-1]
-	return nil
 }

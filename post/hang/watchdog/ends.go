@@ -30,8 +30,8 @@ func (l *Log) readTraceback(number int, line string, rank int) {
 		return
 	}
 	l.traceback = false
-	e := Event{Kind: Death, Reason: ByException, Line: number, Rank: rank, Seq: -1, In: -1, Out: -1, Enqueued: -1,
-		Completed: -1}
+	e := newEvent(number, rank)
+	e.Kind, e.Reason = Death, ByException
 	if slices.ContainsFunc(communication, func(w string) bool { return strings.Contains(line, w) }) {
 		e.Kind = Aftermath
 	}
@@ -54,19 +54,19 @@ func (l *Log) readEnd(e Event, line string) bool {
 		e.Rank = -1
 		l.root = &e
 		return true
-	case tasksEnded.MatchString(line):
-		m := tasksEnded.FindStringSubmatch(line)
+	}
+	if m := tasksEnded.FindStringSubmatch(line); m != nil {
 		e.Reason = BySignal
 		if m[2] == "Out Of Memory" {
 			e.Reason = ByMemory
 		}
-		for _, rank := range list(m[1]) {
-			e.Rank = rank
+		for _, e.Rank = range list(m[1]) {
 			l.addEnd(e, line)
 		}
 		return true
-	case mpirunEnd.MatchString(line):
-		m := mpirunEnd.FindStringSubmatch(line)
+	}
+	switch m := mpirunEnd.FindStringSubmatch(line); {
+	case m != nil:
 		e.Rank, e.Reason = integer(m[1]), BySignal
 		if follows(integer(m[2])) {
 			e.Kind = Aftermath
@@ -92,13 +92,11 @@ func (l *Log) readRoot(line string) bool {
 	if m == nil {
 		return false
 	}
-	code := integer64(m[1])
 	root := *l.root
 	l.root = nil
-	if code < -1 || strings.HasPrefix(m[1], "-") {
+	if signal, is := strings.CutPrefix(m[1], "-"); is {
 		root.Reason = BySignal
-		n := integer(strings.TrimPrefix(m[1], "-"))
-		if follows(n) {
+		if follows(integer(signal)) {
 			root.Kind = Aftermath
 		}
 		l.addEnd(root, line)

@@ -3,6 +3,7 @@
 package watchdog
 
 import (
+	"cmp"
 	"regexp"
 	"slices"
 	"strconv"
@@ -38,6 +39,7 @@ const (
 // Event is what one line reports. Ranks are global; -1 is unknown.
 type Event struct {
 	Kind                Kind
+	File                string
 	Line                int
 	Rank                int
 	GroupID             string // PG number, which is local to the process
@@ -45,7 +47,6 @@ type Event struct {
 	Seq                 int64  // of the collective, or the work that failed; -1 if unknown
 	Op                  string
 	In, Out             int64 // elements; -1 if unknown
-	Took                int64 // ms
 	Enqueued, Completed int64 // -1 if unknown
 	Ranks               []int // of Barrier
 	Reason              Reason
@@ -82,7 +83,7 @@ var (
 	ofLine    = regexp.MustCompile(`\[rank ?(\d+)\]`)
 	ofPrefix  = regexp.MustCompile(`^(?:\[\d+,(\d+)\]<std\w+>| *(\d{1,6}): )`)
 	identity  = regexp.MustCompile(`\[(?:PG (?:ID )?(\S+?)(?: PG GUID ([^\s(]+))?(?: ?\(([^)]*)\))? )?Rank (\d+)\]`)
-	work      = regexp.MustCompile(`WorkNCCL\((.*)\) ran for (\d+) milliseconds`)
+	work      = regexp.MustCompile(`WorkNCCL\((.*)\) ran for \d+ milliseconds`)
 	field     = regexp.MustCompile(`(SeqNum|OpType|NumelIn|NumelOut)=(\w+)`)
 	status    = regexp.MustCompile(`(?i)last enqueued (?:NCCL )?work: (-?\d+), last completed (?:NCCL )?work: (-?\d+)`)
 	atWork    = regexp.MustCompile(`(?:Timeout at NCCL work|at work|at work sequence id): (\d+)`)
@@ -112,9 +113,9 @@ func (l *Log) Read(number int, line string) {
 	if !slices.ContainsFunc(words, func(w string) bool { return strings.Contains(line, w) }) {
 		return
 	}
-	e := Event{Line: number, Rank: rank, Seq: -1, In: -1, Out: -1, Enqueued: -1, Completed: -1}
+	e := newEvent(number, rank)
 	if m := identity.FindStringSubmatch(line); m != nil {
-		e.GroupID, e.Group = m[1], firstOf(m[3], m[2])
+		e.GroupID, e.Group = m[1], cmp.Or(m[3], m[2])
 		if e.Rank < 0 && (e.Group == "" || e.Group == "default_pg") {
 			e.Rank = integer(m[4])
 		}
@@ -129,24 +130,20 @@ func (l *Log) Read(number int, line string) {
 
 // rankOf is the rank that a line names, or that of the file.
 func (l *Log) rankOf(line string) int {
-	named := -1
 	if m := ofLine.FindStringSubmatch(line); m != nil {
-		named = integer(m[1])
-	} else if m := ofPrefix.FindStringSubmatch(line); m != nil {
-		named = integer(firstOf(m[1], m[2]))
+		return integer(m[1])
 	}
-	if named < 0 {
-		return l.Rank
+	if m := ofPrefix.FindStringSubmatch(line); m != nil {
+		return integer(cmp.Or(m[1], m[2]))
 	}
-	return named
+	return l.Rank
 }
 
 // readWork reads PyTorch's watchdog.
 func (l *Log) readWork(e Event, line string) bool {
-	at := integer64(submatch(atWork, line))
 	switch w, s := work.FindStringSubmatch(line), status.FindStringSubmatch(line); {
 	case w != nil:
-		e.Kind, e.Took = Timeout, integer64(w[2])
+		e.Kind = Timeout
 		l.timedOut = true
 		for _, f := range field.FindAllStringSubmatch(w[1], -1) {
 			switch f[1] {
@@ -161,7 +158,10 @@ func (l *Log) readWork(e Event, line string) bool {
 			}
 		}
 	case s != nil:
-		e.Kind, e.Seq, e.Enqueued, e.Completed = Status, at, integer64(s[1]), integer64(s[2])
+		e.Kind, e.Enqueued, e.Completed = Status, integer64(s[1]), integer64(s[2])
+		if m := atWork.FindStringSubmatch(line); m != nil {
+			e.Seq = integer64(m[1])
+		}
 		l.nameGroup(e)
 	case stuck.MatchString(line):
 		e.Kind = Stuck
@@ -205,9 +205,13 @@ func (l *Log) readGloo(e Event, line string) bool {
 	return true
 }
 
+func newEvent(line, rank int) Event {
+	return Event{Line: line, Rank: rank, Seq: -1, In: -1, Out: -1, Enqueued: -1, Completed: -1}
+}
+
 func (l *Log) add(e Event, line string) {
 	if len(l.Events) < maxEvents {
-		e.Text = shortened(line)
+		e.File, e.Text = l.File, shortened(line)
 		l.Events = append(l.Events, e)
 	}
 }
@@ -220,23 +224,6 @@ func shortened(line string) string {
 		return strings.ToValidUTF8(line[:maxText], "") + "…"
 	}
 	return strings.Clone(line)
-}
-
-func submatch(r *regexp.Regexp, line string) string {
-	m := r.FindStringSubmatch(line)
-	if m == nil {
-		return ""
-	}
-	return m[1]
-}
-
-func firstOf(words ...string) string {
-	for _, w := range words {
-		if w != "" {
-			return w
-		}
-	}
-	return ""
 }
 
 func integer(text string) int { return int(min(integer64(text), 1<<31-1)) }
