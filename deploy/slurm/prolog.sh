@@ -7,7 +7,7 @@
 # If the check fails, Slurm drains the node, and requeues the job after a failed prolog. The reason is in the system log.
 # A job waits about two seconds for it. Flags of rank are in the last line.
 export PATH=/usr/sbin:/usr/bin:/sbin:/bin # Slurm sets none
-BUSBAR_DEADLINE=5s # Slurm gives a prolog MessageTimeout: 10 s by default
+export BUSBAR_DEADLINE=5s # Slurm gives a prolog MessageTimeout: 10 s by default
 
 die() { # die CODE MESSAGE, as NHC has it
   logger -t busbar -- "job ${SLURM_JOB_ID:-unknown}: $2" || true
@@ -16,6 +16,7 @@ die() { # die CODE MESSAGE, as NHC has it
 }
 
 # shellcheck source=deploy/nhc/busbar.nhc
+# shellcheck source=/dev/null
 . "$(dirname "$(readlink -f "$0")")/../nhc/busbar.nhc"
 [ -n "${SLURM_JOB_GPUS:-}" ] || exit 0
 export CUDA_VISIBLE_DEVICES=$SLURM_JOB_GPUS CUDA_DEVICE_ORDER=PCI_BUS_ID
