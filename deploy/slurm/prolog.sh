@@ -15,7 +15,6 @@ die() { # die CODE MESSAGE, as NHC has it
   exit 1 # 0: only log
 }
 
-# shellcheck source=deploy/nhc/busbar.nhc
 # shellcheck source=/dev/null
 . "$(dirname "$(readlink -f "$0")")/../nhc/busbar.nhc"
 [ -n "${SLURM_JOB_GPUS:-}" ] || exit 0
