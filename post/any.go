@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -66,14 +65,12 @@ func imported(ctx context.Context, to streams, args []string) (*detect.Kinds, er
 
 // showKinds runs the command of each kind that is read in place.
 func showKinds(ctx context.Context, to streams, k *detect.Kinds) error {
-	if len(k.Hangs) > 0 { // its verdict includes what logs of NCCL show
-		k.Hangs, k.Logs = slices.Compact(slices.Sorted(slices.Values(slices.Concat(k.Hangs, k.Logs)))), nil
-	}
+	hangs, logs := k.HangsAndLogs()
 	var errs []error
 	for _, c := range []struct {
 		command string
 		paths   []string
-	}{{"show", k.Results}, {"hang", k.Hangs}, {"log", k.Logs}, {"timeline", k.Traces}} {
+	}{{"show", k.Results}, {"hang", hangs}, {"log", logs}, {"timeline", k.Traces}} {
 		if len(c.paths) > 0 {
 			errs = append(errs, run(ctx, append([]string{c.command, "--"}, c.paths...), to.stdout, to.stderr))
 		}

@@ -17,13 +17,10 @@ func newHang(to streams) *cobra.Command {
 		Short:   "Diagnose a hung or dead training job",
 		GroupID: "job",
 		Long: `Finds which rank hung a job, and why, from what the job left: dumps of PyTorch's
-Flight Recorder (pickle or JSON), logs of ranks and launchers, output of
-ncclras, NCCL logs, py-spy dump or faulthandler, results of rank. All files
-named are one job; content identifies them; evidence of some ranks is enough.
-
-Verdicts: rank-missing, collective-mismatch, size-mismatch, rank-died,
-all-waiting, no-hang, insufficient-evidence; each with its confidence, the
-evidence and what contradicts it. docs/hang.md describes how to collect it.`,
+Flight Recorder, logs of ranks and launchers, ncclras, NCCL logs, py-spy dump or
+faulthandler, results of rank. All files named are one job; content identifies
+them; evidence of some ranks is enough. The verdict has a confidence, evidence
+and what contradicts it. docs/hang.md describes how to collect evidence.`,
 		Example: `  post hang dumps logs
   post hang --format json hang/ | jq .verdict`,
 		Args: atLeastOne("file or folder"),
@@ -42,6 +39,5 @@ func diagnose(ctx context.Context, to streams, paths []string, format document.F
 	}
 	d := hangdoc.Of(hang.Analyze(*found))
 	d.Notices = append(notes, d.Notices...)
-	out := outputFlags{format: format}
-	return out.write(d, to.stdout)
+	return (&outputFlags{format: format}).write(d, to.stdout)
 }

@@ -7,13 +7,11 @@ import (
 	"busbar/post/atomicfile"
 	"busbar/post/export"
 	"busbar/post/hang"
-	"busbar/post/hangdoc"
 	"busbar/post/input"
 	"busbar/post/plot"
 	"busbar/post/report"
 	"busbar/post/timeline"
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -43,7 +41,7 @@ func (r *reporter) full(ctx context.Context, args []string) error {
 	if err := r.place(args); err != nil {
 		return err
 	}
-	hung, err := hangIn(ctx, args)
+	hung, err := hang.InFolders(ctx, args)
 	if err != nil {
 		return err
 	}
@@ -60,25 +58,6 @@ func (r *reporter) full(ctx context.Context, args []string) error {
 	err = r.write(ctx, made)
 	note(r.stderr, r.Kept(slices.Concat(passed, data.Notes())))
 	return err
-}
-
-// hangIn is the verdict on a hung job whose dumps are in folders; nil without dumps.
-func hangIn(ctx context.Context, args []string) ([]document.Block, error) {
-	if len(args) == 0 {
-		args = []string{input.DefaultFolder}
-	}
-	files, err := hang.Beside(ctx, args)
-	if err != nil || len(files) == 0 {
-		return nil, err
-	}
-	found, _, err := hang.Read(ctx, files)
-	if nothing := (*hang.NothingError)(nil); errors.As(err, &nothing) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	return hangdoc.Sections(hang.Analyze(*found)), nil
 }
 
 // tables writes what post merge and post plot write into the folder of the report.

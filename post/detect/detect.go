@@ -29,6 +29,14 @@ type Kinds struct {
 	Beside                []Beside
 }
 
+// HangsAndLogs are the evidence of hung jobs, whose verdict includes what logs of NCCL show, or else logs alone.
+func (k *Kinds) HangsAndLogs() (hangs, logs []string) {
+	if len(k.Hangs) == 0 {
+		return nil, k.Logs
+	}
+	return slices.Compact(slices.Sorted(slices.Values(slices.Concat(k.Hangs, k.Logs)))), nil
+}
+
 // Add detects the kind of a file, or of the files of a folder. The error is that no file has a known kind.
 func (k *Kinds) Add(ctx context.Context, path string) error {
 	info, err := os.Stat(path)

@@ -4,10 +4,11 @@ import (
 	"context"
 	"slices"
 
-	"busbar/internal/document"
 	"busbar/internal/notice"
 	"busbar/internal/result"
 	"busbar/post/analysis"
+	"busbar/post/hang"
+	"busbar/post/hangdoc"
 	"busbar/post/sidebyside"
 	"busbar/post/steps"
 	"busbar/post/timeline"
@@ -18,7 +19,7 @@ type Sources struct {
 	Data      *result.Dataset
 	Notes     []notice.Notice // on files that were not read
 	Timeline  *timeline.Timeline
-	Hang      []document.Block // the finding about a hung job; nil for none
+	Hang      *hang.Finding // about a hung job; nil for none
 	Peaks     analysis.Peaks
 	Shows     func(notice.Code) bool // whether notices with this code are reported
 	Rehearsed bool                   // compare the timeline with simulated results
@@ -68,6 +69,8 @@ func Of(ctx context.Context, from Sources, o Options) (*Report, error) {
 		from.Timeline.Join(f.Curves, from.Rehearsed)
 		made.addTimeline(from.Timeline, o)
 	}
-	made.hang = from.Hang
+	if from.Hang != nil {
+		made.hang = hangdoc.Sections(from.Hang)
+	}
 	return made, nil
 }

@@ -21,7 +21,7 @@ import (
 // log has a point that is ok in both placements, one with wrong data, and a device whose name must be escaped.
 const log = `# nccl-tests version 2.19.0 nccl-headers=22803 nccl-library=22907
 # Collective test starting: all_reduce_perf
-# nThread 1 nGpus 2 minBytes 64 maxBytes 128 step: 2(factor) warmup iters: 1 iters: 20 agg iters: 1 validation: 1 graph: 0
+# nThread 1 nGpus 2 minBytes 64 maxBytes 128 step: 2(factor) warmup iters: 1 iters: 20 agg iters: 1 validation: 1
 #  Rank  0 Group  0 Pid   4242 on      red-1 device  0 [0000:0a:00] The "Big\Red" GPU
 #  Rank  1 Group  0 Pid   4242 on      red-1 device  1 [0000:0b:00] The "Big\Red" GPU
 #       size         count      type   redop    root     time   algbw   busbw  #wrong     time   algbw   busbw  #wrong 
