@@ -19,8 +19,7 @@ func newHang(to streams) *cobra.Command {
 		Long: `Finds which rank hung a job, and why, from what the job left: dumps of PyTorch's
 Flight Recorder, logs of ranks and launchers, ncclras, NCCL logs, py-spy dump or
 faulthandler, results of rank. All files named are one job; content identifies
-them; evidence of some ranks is enough. The verdict has a confidence, evidence
-and what contradicts it. docs/hang.md describes how to collect evidence.`,
+them. The verdict has a confidence, evidence and what contradicts it.`,
 		Example: `  post hang dumps logs
   post hang --format json hang/ | jq .verdict`,
 		Args: atLeastOne("file or folder"),
@@ -30,14 +29,11 @@ and what contradicts it. docs/hang.md describes how to collect evidence.`,
 	return cmd
 }
 
-// diagnose prints the verdict on what files hold.
+// diagnose prints the verdict.
 func diagnose(ctx context.Context, to streams, paths []string, format document.Format) error {
 	found, notes, err := hang.Read(ctx, paths)
-	note(to.stderr, notes)
-	if err != nil {
+	if note(to.stderr, notes); err != nil {
 		return err
 	}
-	d := hangdoc.Of(hang.Analyze(*found))
-	d.Notices = append(notes, d.Notices...)
-	return (&outputFlags{format: format}).write(d, to.stdout)
+	return (&outputFlags{format: format}).write(hangdoc.Of(hang.Analyze(*found), notes...), to.stdout)
 }

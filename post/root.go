@@ -25,8 +25,8 @@ func newRoot(to streams) *cobra.Command {
 		Use:   "post",
 		Short: "Analyze results of rank, logs and traces.",
 		Long: `Without a command, post detects the kind of each file: results of rank (show),
-output of other benchmarks (import, show), NCCL logs (log), evidence of a hung
-job (hang), traces (timeline).
+output of other benchmarks (import, show), NCCL logs (log), hang evidence (hang),
+traces (timeline).
 
 Commands for results read ./results, or the files and folders named, with their
 subfolders. They also read runs that are incomplete. Results go to stdout,

@@ -2,24 +2,21 @@ package hang
 
 import (
 	"maps"
-	"math"
 	"slices"
 
-	"busbar/internal/notice/hangs"
 	"busbar/post/hang/evidence"
 )
 
 // kind is what a group shows.
 type kind uint8
 
-// The kinds. What shows a culprit comes before what does not.
 const (
-	otherCollective kind = iota
+	undecided kind = iota // ranks without evidence, and all others agree
+	rankMissing
+	otherCollective
 	otherSize
 	otherTimeouts // ranks wait in collectives of different numbers
-	rankMissing
 	allEntered
-	undecided // ranks without evidence, and all others agree
 )
 
 // candidate is the earliest disagreement in a group, or the collective that all wait in.
@@ -37,9 +34,9 @@ type candidate struct {
 	stale    []int // ranks whose dumps are too old
 	sides    []side
 	tie      bool
-	late     float64        // s after the others that the culprit entered; 0: it did not
-	shift    *hangs.Skipped // the culprits' calls match those of the others one place further
-	last     int64          // number of the last collective that all completed
+	late     float64 // s after the others that the culprit entered; 0: it did not
+	shift    *shift  // the culprits' calls match those of the others one place further
+	last     int64   // number of the last collective that all completed
 }
 
 // side is what some ranks called.
@@ -55,17 +52,14 @@ func (g *group) judge() *candidate {
 	if len(g.tracks) == 0 {
 		return nil
 	}
-	low := int64(math.MaxInt64)
+	low := int64(-1)
 	for _, t := range g.tracks {
-		if !t.blind() {
-			low = min(low, t.through())
+		if n := t.through(); !t.blind() && (low < 0 || n < low) {
+			low = n
 		}
 	}
-	if low == math.MaxInt64 {
-		low = 0
-	}
 	stale := map[int]bool{}
-	for seq := g.next(low); seq > 0; seq = g.next(seq) {
+	for seq := g.next(max(low, 0)); seq > 0; seq = g.next(seq) {
 		g.findStale(seq, stale)
 		if found := g.judgeAt(c, seq, stale); found {
 			c.last, c.stale = seq-1, slices.Sorted(maps.Keys(stale))
@@ -109,12 +103,13 @@ func (g *group) findStale(seq int64, stale map[int]bool) {
 		if stale[rank] {
 			continue
 		}
-		switch p := t.presence(seq); {
-		case p == missing:
+		switch t.presence(seq) {
+		case done:
+			if call := t.call(seq); call != nil && requiresAll(call.Op) {
+				completed = true
+			}
+		case missing:
 			lacking = append(lacking, rank)
-		case p == done && !completed:
-			call := t.call(seq)
-			completed = call != nil && requiresAll(call.Op)
 		}
 	}
 	for _, rank := range lacking {
@@ -126,8 +121,11 @@ func (g *group) findStale(seq int64, stale map[int]bool) {
 
 // requiresAll reports whether no rank can complete a collective before all entered it.
 func requiresAll(op string) bool {
-	return slices.Contains([]string{"allreduce", "allgather", "reducescatter", "alltoall", "barrier"},
-		evidence.Canonical(op))
+	switch evidence.Canonical(op) {
+	case "allreduce", "allgather", "reducescatter", "alltoall", "barrier":
+		return true
+	}
+	return false
 }
 
 // judgeAt compares the ranks at one number and reports whether that is where the group waits.
@@ -217,8 +215,12 @@ func joined(of []side, alike func(a, b side) bool) (all []side) {
 func (g *group) waitsLater(seq int64) bool {
 	for _, t := range g.tracks {
 		i, _ := slices.BinarySearchFunc(t.slots, seq+1, compareSlot)
-		waits := func(s slot) bool { return t.progress(&s) == waiting }
-		if slices.ContainsFunc(t.slots[i:], waits) || t.timeout != nil && t.timeout.Seq > seq {
+		for ; i < len(t.slots); i++ {
+			if t.progress(&t.slots[i]) == waiting {
+				return true
+			}
+		}
+		if t.timeout != nil && t.timeout.Seq > seq {
 			return true
 		}
 	}
@@ -247,18 +249,21 @@ func (g *group) sides(seq int64, ranks []int) []side {
 
 // equalCalls compares calls as far as both are known: lines of the watchdog have no types and only sums.
 func equalCalls(a, b *evidence.Call) bool {
-	if evidence.Canonical(a.Op) != evidence.Canonical(b.Op) {
+	if !evidence.SameOp(a, b) {
 		return false
 	}
-	if len(a.Types) > 0 && len(b.Types) > 0 && !slices.Equal(a.Types, b.Types) {
+	if (len(a.Types) > 0 && len(b.Types) > 0) && !slices.Equal(a.Types, b.Types) {
 		return false
 	}
-	return fit("", a, b)
+	if a.In == nil && a.Out == nil || b.In == nil && b.Out == nil {
+		return true
+	}
+	return a.Sent() == b.Sent() && a.Received() == b.Received()
 }
 
 func sameOps(sides []side) bool {
 	return !slices.ContainsFunc(sides, func(s side) bool {
-		return evidence.Canonical(s.call.Op) != evidence.Canonical(sides[0].call.Op)
+		return !evidence.SameOp(s.call, sides[0].call)
 	})
 }
 

@@ -1,6 +1,7 @@
 package hang
 
 import (
+	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -20,7 +21,7 @@ func isLibrary(file string) bool {
 }
 
 // rankOfProcess is the rank of a process: of the file's name, or of NCCL's log by the PID; -1 if unknown.
-func (a *job) rankOfProcess(p *stack.Process) int {
+func rankOfProcess(a *job, p *stack.Process) int {
 	var found []int
 	if a.NCCL != nil && p.PID > 0 {
 		for _, known := range a.NCCL.Processes {
@@ -36,26 +37,19 @@ func (a *job) rankOfProcess(p *stack.Process) int {
 }
 
 // corroborated reports whether something beside the dumps shows that ranks are missing, because a dump may have been
-// taken before they entered: their own watchdog, or a log without an error where all others failed.
+// taken before they entered: the lines of their own watchdog on the group.
 func (a *analysis) corroborated(c *candidate) bool {
-	confirmed := map[int]bool{}
-	for _, e := range a.of(watchdog.Status) {
-		confirmed[e.Rank] = confirmed[e.Rank] || e.Enqueued < c.seq
-	}
-	allFailed := !slices.ContainsFunc(c.entered(), func(rank int) bool { return !a.failed(rank) })
-	for _, log := range a.lines.logs {
-		if log.Rank >= 0 && allFailed && !a.failed(log.Rank) {
-			confirmed[log.Rank] = true
-		}
-	}
-	return !slices.ContainsFunc(c.culprits, func(rank int) bool { return !confirmed[rank] })
+	return !slices.ContainsFunc(c.culprits, func(rank int) bool {
+		t := c.group.tracks[rank]
+		return t == nil || t.printed < 0 || t.printed >= c.seq
+	})
 }
 
 // died is the verdict that processes ended by themselves.
 func (a *analysis) died() {
 	ranks := ranksOf(a.dead)
 	sure := hangs.Certain
-	if len(ranks) > 1 || !a.final(a.dead[0]) || a.noConsequence(ranks) ||
+	if len(ranks) > 1 || !a.launched(a.dead[0]) || a.noConsequence(ranks) ||
 		a.root != nil && a.root.kind == rankMissing && !subset(a.root.culprits, ranks) {
 		sure = hangs.Likely
 	}
@@ -67,15 +61,12 @@ func (a *analysis) died() {
 	a.stacks(ranks)
 }
 
-// final reports whether a rank did nothing after its end: programs may catch exceptions and go on.
-func (a *analysis) final(d *watchdog.Event) bool {
-	const lines = 8 // that Python and launchers print behind an exception
-	for _, log := range a.lines.logs {
-		if log.File == d.File && d.Reason == watchdog.ByException && d.Line+lines < log.LastLine {
-			return false
-		}
-	}
-	return a.dump(d.Rank) == nil
+// launched reports whether a launcher reports the end of a rank: a program may have caught an exception, and a log may
+// end for another reason.
+func (a *analysis) launched(d *watchdog.Event) bool {
+	tasks := a.tasksAreRanks()
+	return a.dump(d.Rank) == nil && slices.ContainsFunc(a.of(watchdog.Death, watchdog.Exit),
+		func(e *watchdog.Event) bool { return e.Launcher && e.Rank == d.Rank && (e.Host == "" || tasks) })
 }
 
 // noConsequence reports whether nothing shows that other ranks waited for ranks.
@@ -132,25 +123,40 @@ func (a *analysis) sizeRefused() bool {
 	return true
 }
 
-// diedSilently is the verdict that a rank ended without a message: others lost a connection, and it alone left neither
-// a dump nor an error.
-func (a *analysis) diedSilently() bool {
-	lost := ranksOf(a.of(watchdog.Closed))
-	if len(lost) == 0 {
+// taskDied is the verdict that a task of Slurm ended whose ranks are unknown.
+func (a *analysis) taskDied() bool {
+	ended := a.tasks(watchdog.Death)
+	if len(ended) == 0 || worldOf(a.Dumps) != nil && len(a.lacking()) == 0 || a.tasksAreRanks() {
 		return false
 	}
-	var candidates []int
-	if a.root != nil {
-		candidates = a.root.absent
-	} else {
-		for _, log := range a.lines.logs {
-			if log.Rank >= 0 {
-				candidates = append(candidates, log.Rank)
-			}
-		}
+	name := func(e *watchdog.Event) string { return fmt.Sprintf("task %d on %s", e.Rank, e.Host) }
+	e := ended[0]
+	call := a.root.call()
+	a.set(hangs.RankDied{
+		Ranks: hangs.Ranks{}, Task: name(e), How: hangs.Death(e.Reason), Call: &call, Confidence: hangs.Likely,
+	}, nil, call, hangs.Likely)
+	for _, e := range ended {
+		a.note(placeOf(e), hangs.TaskEnded{Task: name(e), How: hangs.Death(e.Reason), Text: e.Text})
+	}
+	a.observe(a.root)
+	return true
+}
+
+// diedSilently is the verdict that a rank, or ranks of a task, ended without a message: others lost a connection, and
+// it alone left neither a dump nor an error.
+func (a *analysis) diedSilently() bool {
+	if a.taskDied() {
+		return true
+	}
+	if len(ranksOf(a.of(watchdog.Closed))) == 0 || len(a.of(watchdog.Timeout, watchdog.Transfer)) > 0 {
+		return false // ranks that time out close connections, too
 	}
 	var silent hangs.Ranks
-	for _, rank := range candidates {
+	for _, log := range a.lines.logs {
+		rank := log.Rank
+		if rank < 0 || a.root != nil && !slices.Contains(a.root.absent, rank) {
+			continue
+		}
 		if !a.failed(rank) && a.dump(rank) == nil {
 			silent = append(silent, rank)
 		}

@@ -16,6 +16,7 @@ const (
 	Missing
 	Other  // it called something else
 	Silent // unknown
+	Ended  // or failed
 	States // how many there are
 )
 
@@ -27,7 +28,7 @@ type Column struct {
 }
 
 // stateOf is how a column shows a presence.
-var stateOf = [...]State{unknown: Silent, missing: Missing, waiting: Waiting, ended: Done, done: Done}
+var stateOf = [...]State{unknown: Silent, missing: Missing, waiting: Waiting, ended: Ended, done: Done}
 
 // mostColumns is how many collectives the timeline has.
 const mostColumns = 20
@@ -40,8 +41,8 @@ func (a *analysis) columns() (all []Column) {
 	}
 	var numbers []int64
 	for _, t := range g.tracks {
-		for _, s := range t.slots[max(0, len(t.slots)-2*mostColumns):] {
-			numbers = append(numbers, s.seq)
+		for i := max(0, len(t.slots)-2*mostColumns); i < len(t.slots); i++ {
+			numbers = append(numbers, t.slots[i].seq)
 		}
 		if t.timeout != nil {
 			numbers = append(numbers, t.timeout.Seq)

@@ -39,11 +39,13 @@ func (g *group) ranks() []int { return slices.Sorted(maps.Keys(g.tracks)) }
 
 // track is what one rank did in a group, by its dump, its log or both.
 type track struct {
+	rank      int
 	dump      *evidence.Dump // nil: only lines of logs
 	slots     []slot         // collectives by number
 	p2p       []int32        // point-to-point entries of the dump
 	enqueued  int64          // by the watchdog; -1 if unknown
 	completed int64
+	printed   int64           // enqueued, by lines of logs alone; -1 if unknown
 	timeout   *watchdog.Event // the collective that the watchdog gave up on; nil for none
 	failed    bool            // the rank reported a failure: what is retired last did not succeed
 }
@@ -201,7 +203,7 @@ const defaultGroup = "default_pg"
 func (g *group) track(rank int) *track {
 	t := g.tracks[rank]
 	if t == nil {
-		t = &track{enqueued: -1, completed: -1}
+		t = &track{rank: rank, enqueued: -1, completed: -1, printed: -1}
 		g.tracks[rank] = t
 	}
 	return t

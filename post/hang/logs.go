@@ -1,6 +1,7 @@
 package hang
 
 import (
+	"cmp"
 	"slices"
 
 	"busbar/internal/notice/hangs"
@@ -9,9 +10,9 @@ import (
 
 // lines are what the logs of all ranks report, by kind.
 type lines struct {
-	logs        []*watchdog.Log
-	groups      []*group
-	failedRanks hangs.Ranks // that printed that their communication failed
+	logs       []*watchdog.Log
+	groups     []*group
+	failedRank map[int]bool // ranks that printed that their communication failed
 }
 
 // of returns the events of some kinds.
@@ -32,13 +33,14 @@ var failures = []watchdog.Kind{
 }
 
 // failed reports whether a rank printed that its communication failed.
-func (l *lines) failed(rank int) bool { return slices.Contains(l.failedRanks, rank) }
+func (l *lines) failed(rank int) bool { return l.failedRank[rank] }
 
 // attach adds to the groups what the watchdog of each rank printed.
 func (l *lines) attach(groups []*group) []*group {
 	l.groups = groups
+	p2p := l.p2p()
 	for _, e := range l.of(watchdog.Timeout, watchdog.Status) {
-		if e.Rank < 0 || l.ofP2P(e) {
+		if e.Rank < 0 || p2p[work{e.Rank, e.Seq}] {
 			continue
 		}
 		t := l.group(e).track(e.Rank)
@@ -48,12 +50,15 @@ func (l *lines) attach(groups []*group) []*group {
 			}
 			continue
 		}
-		t.enqueued = max(t.enqueued, e.Enqueued)
+		t.enqueued, t.printed = max(t.enqueued, e.Enqueued), max(t.printed, e.Enqueued)
 		if e.Completed >= 0 && (t.completed < 0 || e.Completed < t.completed) {
 			t.completed = e.Completed
 		}
 	}
-	l.failedRanks = ranksOf(l.of(failures...))
+	l.failedRank = map[int]bool{}
+	for _, e := range l.of(failures...) {
+		l.failedRank[e.Rank] = true
+	}
 	for _, g := range l.groups {
 		for rank, t := range g.tracks {
 			t.failed = l.failed(rank)
@@ -62,65 +67,131 @@ func (l *lines) attach(groups []*group) []*group {
 	return l.groups
 }
 
-// ofP2P reports whether a line is about point-to-point operations, whose numbers differ between ranks.
-func (l *lines) ofP2P(e *watchdog.Event) bool {
-	return slices.ContainsFunc(l.of(watchdog.Timeout), func(t *watchdog.Event) bool {
-		return t.Rank == e.Rank && t.Seq == e.Seq && (t.Op == "SEND" || t.Op == "RECV" || t.Op == "COALESCED")
-	})
+// work is a numbered operation of a rank.
+type work struct {
+	rank int
+	seq  int64
 }
 
-// group finds the group of a line of the watchdog: by its name or description, or by what the rank waits in.
+// p2p are the point-to-point operations that watchdogs gave up on: their numbers differ between ranks.
+func (l *lines) p2p() map[work]bool {
+	all := map[work]bool{}
+	for _, e := range l.of(watchdog.Timeout) {
+		if e.Op == "SEND" || e.Op == "RECV" || e.Op == "COALESCED" {
+			all[work{e.Rank, e.Seq}] = true
+		}
+	}
+	return all
+}
+
+// group finds the group of a line of the watchdog: by its name, by its description if one group of the rank has it, or
+// by what the rank waits in.
 func (l *lines) group(e *watchdog.Event) *group {
-	var possible []*group
-	for _, g := range l.groups {
-		if !slices.Contains(g.everyone(), e.Rank) && g.members != nil {
-			continue
+	of := slices.DeleteFunc(slices.Clone(l.groups), func(g *group) bool {
+		return g.members != nil && !slices.Contains(g.members, e.Rank)
+	})
+	match := func(fits func(*group) bool) (only *group) {
+		if i := slices.IndexFunc(of, fits); i >= 0 && !slices.ContainsFunc(of[i+1:], fits) {
+			return of[i]
 		}
-		switch {
-		case e.Group != "" && (e.Group == g.desc || e.Group == g.name):
-			return g
-		case e.Group == "":
-			possible = append(possible, g)
+		return nil
+	}
+	var found *group
+	switch {
+	case e.Desc == "" && e.GUID == "":
+		if found = match(func(g *group) bool { return g.waitsIn(e) }); found == nil {
+			found = match(func(*group) bool { return true })
 		}
+	case e.GUID != "":
+		found = match(func(g *group) bool { return g.name == e.GUID })
 	}
-	for _, g := range possible {
-		if t := g.tracks[e.Rank]; t != nil && e.Kind == watchdog.Timeout {
-			if s := t.at(e.Seq); s != nil && t.progress(s) != done {
-				return g
-			}
-		}
+	if found == nil && e.Desc != "" {
+		found = match(func(g *group) bool { return g.desc == e.Desc && (g.members != nil || e.GUID == "") })
 	}
-	if len(possible) == 1 {
-		return possible[0]
+	if found != nil {
+		return found
 	}
-	name, numbered := e.Group, false
+	name, numbered := cmp.Or(e.GUID, e.Desc), false
 	if name == "" {
 		name, numbered = e.GroupID, true
 	}
-	for _, g := range l.groups {
-		if g.members == nil && g.name == name {
-			return g
-		}
+	if found = match(func(g *group) bool { return g.members == nil && g.name == name }); found != nil {
+		return found
 	}
-	g := &group{name: name, numbered: numbered, tracks: map[int]*track{}}
+	g := &group{name: name, desc: e.Desc, numbered: numbered, tracks: map[int]*track{}}
 	l.groups = append(l.groups, g)
 	return g
+}
+
+// waitsIn reports whether a rank waits in the collective that its watchdog gave up on.
+func (g *group) waitsIn(e *watchdog.Event) bool {
+	t := g.tracks[e.Rank]
+	if t == nil || e.Kind != watchdog.Timeout {
+		return false
+	}
+	s := t.at(e.Seq)
+	return s != nil && t.progress(s) != done
 }
 
 // deaths are the processes that ended by themselves: after a timeout or a lost connection of its own, an end of a rank
 // follows from that. A rank that wrote a dump was alive then, and what killed it came later.
 func (a *job) deaths() (all []*watchdog.Event) {
+	tasks := a.tasksAreRanks()
 	for _, e := range a.of(watchdog.Death) {
-		if e.Rank < 0 || slices.ContainsFunc(all, func(d *watchdog.Event) bool { return d.Rank == e.Rank }) {
+		if e.Rank < 0 || e.Host != "" && !tasks || slices.Contains(ranksOf(all), e.Rank) {
 			continue
 		}
-		if e.Reason != watchdog.ByException && a.dump(e.Rank) != nil || a.failedBefore(e) {
+		if a.dump(e.Rank) != nil && e.Reason != watchdog.ByException ||
+			e.Reason == watchdog.ByException && a.waits(e.Rank) || a.failedBefore(e) {
 			continue
 		}
 		all = append(all, e)
 	}
 	slices.SortFunc(all, func(a, b *watchdog.Event) int { return a.Rank - b.Rank })
 	return all
+}
+
+// tasksAreRanks reports whether the number of a task of Slurm is a rank: the tasks that ended are the ranks that lack
+// evidence. If torchrun starts the ranks, a task is a node.
+func (a *job) tasksAreRanks() bool {
+	ended := a.tasks(watchdog.Death)
+	if exits := a.tasks(watchdog.Exit); len(ended) == 0 && len(exits) > 0 { // others follow the first
+		first := exits[0]
+		ended = slices.DeleteFunc(exits, func(e *watchdog.Event) bool {
+			return e.File != first.File || e.Line != first.Line
+		})
+	}
+	return len(ended) > 0 && slices.Equal(ranksOf(ended), a.lacking())
+}
+
+// tasks are the events of a kind that Slurm reports of tasks.
+func (a *job) tasks(kind watchdog.Kind) []*watchdog.Event {
+	return slices.DeleteFunc(a.of(kind), func(e *watchdog.Event) bool { return e.Host == "" })
+}
+
+// lacking are the ranks that left no dump or that did not enter the root; without dumps, those with a log and no
+// failure in it.
+func (a *job) lacking() (all hangs.Ranks) {
+	world := worldOf(a.Dumps)
+	for _, rank := range world {
+		if a.dump(rank) == nil || a.root != nil && slices.Contains(a.root.culprits, rank) {
+			all = append(all, rank)
+		}
+	}
+	for _, log := range a.lines.logs {
+		if world == nil && log.Rank >= 0 && !a.failed(log.Rank) {
+			all = append(all, log.Rank)
+		}
+	}
+	return unique(all)
+}
+
+// waits reports whether a rank waits in the root, or its watchdog gave up.
+func (a *job) waits(rank int) bool {
+	return a.root != nil && (slices.Contains(a.root.waiting, rank) || slices.Contains(a.root.ended, rank)) ||
+		slices.ContainsFunc(a.of(watchdog.Timeout, watchdog.Transfer), func(e *watchdog.Event) bool {
+			return e.Rank == rank
+		})
 }
 
 func (l *lines) failedBefore(end *watchdog.Event) bool {

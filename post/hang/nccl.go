@@ -28,38 +28,50 @@ func (a library) fromOwn() bool {
 	}
 	own := a.Own[len(a.Own)-1]
 	defer a.note(notice.Location{File: own.File}, own.Cause)
+	if gone, is := own.Cause.(notice.RankGone); is {
+		a.ownDied(hangs.Ranks{gone.Rank}, gone.Host, gone.During.Case)
+		return true
+	}
+	hung, _ := own.Cause.(notice.RunHung)
 	var ranks, dead hangs.Ranks
 	var call hangs.Call
-	host := ""
-	switch cause := own.Cause.(type) {
-	case notice.RankGone:
-		dead, host, call.Operation = hangs.Ranks{cause.Rank}, cause.Host, cause.During.Case
-	case notice.RunHung:
-		for _, r := range cause.Ranks {
-			ranks = append(ranks, r.Rank)
-			host, call.Operation = cmp.Or(host, r.Host), cmp.Or(call.Operation, r.Case)
-			if r.Standing == notice.StandingGone {
-				dead = append(dead, r.Rank)
-			}
+	hosts := map[int]string{}
+	for _, r := range hung.Ranks {
+		ranks, hosts[r.Rank] = append(ranks, r.Rank), r.Host
+		call.Operation = cmp.Or(call.Operation, r.Case)
+		if r.Standing == notice.StandingGone {
+			dead = append(dead, r.Rank)
 		}
+	}
+	host := func(of hangs.Ranks) string {
+		if len(of) == 1 {
+			return hosts[of[0]]
+		}
+		return ""
 	}
 	switch {
 	case len(dead) > 0:
-		a.set(hangs.RankDied{Ranks: dead, Host: host, How: hangs.Silent, Call: &call, Confidence: hangs.Certain}, dead,
-			call, hangs.Certain)
+		a.ownDied(dead, host(dead), call.Operation)
 	case len(ranks) > 0:
-		a.setMissing(hangs.RankMissing{Ranks: ranks, Host: host, Call: call, Confidence: hangs.Certain})
+		a.setMissing(hangs.RankMissing{Ranks: ranks, Host: host(ranks), Call: call, Confidence: hangs.Certain})
 	default:
 		a.set(hangs.AllWaiting{Call: call, Confidence: hangs.Likely}, nil, call, hangs.Likely)
 	}
 	return true
 }
 
+func (a library) ownDied(ranks hangs.Ranks, host, operation string) {
+	call := hangs.Call{Operation: operation}
+	a.set(hangs.RankDied{Ranks: ranks, Host: host, How: hangs.Silent, Call: &call, Confidence: hangs.Certain}, ranks,
+		call, hangs.Certain)
+}
+
 // rasComm is a communicator in an answer of RAS.
 type rasComm struct {
 	*nccllog.RASComm
 	answer int
-	dead   bool // RAS considers lost ranks dead, and not only slow to answer
+	world  *nccllog.RASComm // the communicator of all GPUs in this answer; nil for none
+	dead   bool             // RAS considers lost ranks dead, and not only slow to answer
 	at     notice.Location
 }
 
@@ -70,38 +82,87 @@ func (a library) comms() (all []rasComm) {
 	}
 	for i := range a.NCCL.RAS {
 		answer := &a.NCCL.RAS[i]
+		var world *nccllog.RASComm
+		for j := range answer.Comms {
+			if c := &answer.Comms[j]; world == nil && c.ID != "" && c.Ranks >= max(answer.GPUs, 1) {
+				world = c
+			}
+		}
 		for j := range answer.Comms {
 			c := &answer.Comms[j]
 			dead := slices.ContainsFunc(c.States, func(s nccllogs.RankState) bool { return s.State == "DEAD" }) ||
 				slices.ContainsFunc(answer.Problems, func(p string) bool { return strings.HasPrefix(p, "DEAD") })
-			all = append(all, rasComm{c, i, dead, notice.Location{File: a.NCCL.Files[answer.File].Path}})
+			all = append(all, rasComm{c, i, world, dead, notice.Location{File: a.NCCL.Files[answer.File].Path}})
 		}
 	}
 	return all
 }
 
-// lost is the verdict that RAS cannot reach ranks; with dead, only of ranks that it considers dead.
-func (a library) lost(dead bool) bool {
-	for _, c := range a.comms() {
-		var ranks hangs.Ranks
-		for _, s := range c.States {
-			if s.State == "DEAD" || s.State == "UNRESPONSIVE" || strings.Contains(s.State, "missing") {
-				ranks = append(ranks, s.Ranks...)
-			}
+// global are the global ranks of ranks of the communicator: those of the same GPUs in the communicator of the whole
+// job. None are returned if one is unknown.
+func (c rasComm) global(ranks []int) (all hangs.Ranks) {
+	if c.world == nil {
+		return nil
+	}
+	if c.Ranks == c.world.Ranks {
+		return hangs.Ranks(ranks)
+	}
+	of := map[string]int{}
+	for rank, gpu := range c.world.GPUs {
+		of[gpu] = rank
+	}
+	for _, rank := range ranks {
+		global, known := of[c.GPUs[rank]]
+		if !known || c.GPUs[rank] == "" {
+			return nil
 		}
-		if ranks = unique(ranks); len(ranks) == 0 || dead && !c.dead {
+		all = append(all, global)
+	}
+	return unique(all)
+}
+
+// lost is the verdict that RAS cannot reach ranks; with dead, only of ranks that it considers dead and whose global
+// number is known.
+func (a library) lost(dead bool) bool {
+	var unnamed *rasComm
+	for _, c := range a.comms() {
+		ranks := c.lostRanks()
+		if len(ranks) == 0 || dead && !c.dead {
+			continue
+		}
+		named := c.global(ranks)
+		if len(named) == 0 {
+			unnamed = cmp.Or(unnamed, &c)
 			continue
 		}
 		sure := hangs.Unclear // it may only be slow to answer
 		if c.dead {
 			sure = hangs.Likely
 		}
-		a.setDied(ranks, hangs.Unreachable, sure)
-		a.note(c.at, hangs.RASLost{Communicator: c.ID, Ranks: ranks})
-		a.noteLines(nil)
+		a.setDied(named, hangs.Unreachable, sure)
+		a.noteLost(c)
 		return true
 	}
-	return false
+	if unnamed == nil || dead {
+		return false
+	}
+	a.unnamed(hangs.Call{Group: unnamed.ID})
+	a.noteLost(*unnamed)
+	return true
+}
+
+func (c rasComm) lostRanks() (ranks hangs.Ranks) {
+	for _, s := range c.States {
+		if s.State == "DEAD" || s.State == "UNRESPONSIVE" || strings.Contains(s.State, "missing") {
+			ranks = append(ranks, s.Ranks...)
+		}
+	}
+	return unique(ranks)
+}
+
+func (a library) noteLost(c rasComm) {
+	a.note(c.at, hangs.RASLost{Communicator: c.ID, Ranks: c.lostRanks()})
+	a.noteLines(nil)
 }
 
 // countsOf are the counts of one collective, the fewest calls first.
@@ -118,6 +179,7 @@ func (a library) behind() bool {
 	for _, c := range all {
 		var behind, ahead []int
 		var differ []string
+		var sides hangs.Sides
 		for _, n := range c.Counts {
 			counts := c.countsOf(n.Name)
 			least, most := counts[0], counts[len(counts)-1]
@@ -129,36 +191,49 @@ func (a library) behind() bool {
 				a.noteCount(c, n)
 			}
 			behind, ahead = append(behind, least.Ranks...), append(ahead, most.Ranks...)
+			sides = append(sides, hangs.Side{
+				Ranks: c.global(least.Ranks), Call: hangs.Call{Operation: "fewer " + n.Name},
+			})
 		}
 		if len(differ) > 0 {
-			a.setBehind(c, differ[0], unique(behind), unique(ahead), a.unchanged(c))
+			a.setBehind(c, differ[0], sides, unique(behind), unique(ahead))
 			return true
 		}
 	}
 	return false
 }
 
-func (a library) setBehind(c rasComm, operation string, behind, ahead []int, twice bool) {
+// unnamed is the verdict that RAS shows which communicator hangs, and not which global ranks.
+func (a library) unnamed(call hangs.Call) {
+	a.set(hangs.InsufficientEvidence{Confidence: hangs.Unclear}, nil, call, hangs.Unclear)
+}
+
+func (a library) setBehind(c rasComm, operation string, sides hangs.Sides, local, aheadLocal []int) {
 	sure := hangs.Likely
-	if !twice {
+	if !a.unchanged(c) {
 		sure = hangs.Unclear
 		a.doubt(hangs.OneSnapshot{})
 	}
-	if len(behind) == 0 {
-		sure = hangs.Unclear
-		a.doubt(hangs.CountsUnlisted{Communicator: c.ID})
-	}
 	call := hangs.Call{Operation: operation, Group: c.ID}
+	behind, ahead := c.global(local), c.global(aheadLocal)
+	if len(behind) == 0 {
+		if len(local) == 0 {
+			a.doubt(hangs.CountsUnlisted{Communicator: c.ID})
+		}
+		a.unnamed(call)
+		return
+	}
 	if slices.ContainsFunc(behind, func(rank int) bool { return slices.Contains(ahead, rank) }) { // by collective
-		a.set(hangs.CollectiveMismatch{Group: c.ID, Sides: hangs.Sides{
-			{Ranks: behind, Call: hangs.Call{Operation: "fewer " + operation}},
-		}, Confidence: hangs.Unclear}, behind, call, hangs.Unclear)
+		a.set(hangs.CollectiveMismatch{Group: c.ID, Sides: sides, Confidence: hangs.Unclear}, behind, call,
+			hangs.Unclear)
 		return
 	}
 	if len(behind) > len(ahead) && len(ahead) > 0 {
 		a.doubt(hangs.MostMissing{Entered: ahead})
 	}
-	a.setMissing(hangs.RankMissing{Ranks: behind, Call: call, Waiting: ahead, Confidence: sure})
+	a.setMissing(hangs.RankMissing{
+		Ranks: behind, Call: call, Waiting: hangs.Waiting(ahead), Confidence: sure,
+	})
 }
 
 // noteMissing adds the counts of RAS that show missing ranks behind, of a communicator as large as the job, and reports
@@ -183,6 +258,10 @@ func (a library) noteMissing(c *candidate) (found bool) {
 }
 
 func (a library) noteCount(c rasComm, n nccllogs.CallCount) {
+	if len(n.Ranks) == 0 {
+		a.note(c.at, hangs.RASUnlisted{Communicator: c.ID, Operation: n.Name, Calls: n.Calls, Ranks: n.Many})
+		return
+	}
 	a.note(c.at, hangs.RASCounts{Communicator: c.ID, Operation: n.Name, Calls: n.Calls, Ranks: hangs.Ranks(n.Ranks)})
 }
 
@@ -239,16 +318,18 @@ func (a library) mismatchInCalls(call hangs.Call, m *nccllog.Mismatch, sure hang
 	a.ncclFindings(func(n notice.Notice) bool { return n.Code() == "ranks-disagree" })
 }
 
-// ncclFindings adds what NCCL's log has.
-func (a *job) ncclFindings(add func(notice.Notice) bool) {
+// ncclFindings adds what NCCL's log has, and reports whether it has any.
+func (a *job) ncclFindings(add func(notice.Notice) bool) (found bool) {
 	if a.NCCL == nil {
-		return
+		return false
 	}
 	for _, n := range a.NCCL.Findings() {
 		if add(n) {
 			a.found.Evidence = append(a.found.Evidence, n)
+			found = true
 		}
 	}
+	return found
 }
 
 // isError reports whether a notice may be the cause where all ranks wait.

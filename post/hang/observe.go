@@ -1,7 +1,6 @@
 package hang
 
 import (
-	"cmp"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -26,14 +25,21 @@ func (a *job) doubt(fact notice.Fact) {
 }
 
 // at is the place of a rank's collective: the entry of its dump.
-func (c *candidate) at(rank int) (at notice.Location) {
-	if t := c.group.tracks[rank]; t != nil && t.dump != nil {
-		at.File = t.dump.File
+func (a *job) at(rank int, seq int64) notice.Location {
+	for _, g := range a.groups {
+		t := g.tracks[rank]
+		if t == nil || t.dump == nil || a.root == nil || g != a.root.group {
+			continue
+		}
+		at := notice.Location{File: t.dump.File}
+		if e := a.root.entry(rank); e != nil && seq == a.root.seq {
+			at.Subject = entryName(e)
+		} else if s := t.at(seq); s != nil {
+			at.Subject = entryName(&t.dump.Entries[s.first])
+		}
+		return at
 	}
-	if e := c.entry(rank); e != nil {
-		at.Subject = entryName(e)
-	}
-	return at
+	return notice.Location{}
 }
 
 func entryName(e *evidence.Entry) string { return fmt.Sprintf("record %d", e.Record) }
@@ -48,8 +54,8 @@ func (a *job) observe(c *candidate) {
 	}
 	if len(c.sides) > 1 && c.kind != undecided {
 		for _, s := range c.sides {
-			a.note(c.at(s.ranks[0]), hangs.Called{
-				Ranks: s.ranks, Call: callOf(s.call, max(s.seq, c.seq)), From: c.calledFrom(s.ranks[0]),
+			a.note(a.at(s.ranks[0], c.seq), hangs.Called{
+				Ranks: s.ranks, Call: callOf(s.call, max(s.seq, c.seq)), From: calledFrom(a, c, s.ranks[0]),
 			})
 		}
 	} else if entered := unique(slices.Concat(c.waiting, c.ended)); len(entered) > 0 {
@@ -57,9 +63,9 @@ func (a *job) observe(c *candidate) {
 		if len(c.sides) > 0 {
 			call = callOf(c.sides[0].call, c.seq)
 		}
-		a.note(c.at(entered[0]), hangs.Entered{Ranks: entered, Call: call})
+		a.note(a.at(entered[0], c.seq), hangs.Entered{Ranks: entered, Call: call})
 	}
-	if c.kind == rankMissing && !c.p2p && c.late == 0 {
+	if c.kind == rankMissing && !c.p2p {
 		a.lastCalls(c)
 	}
 	a.linesOf(c)
@@ -73,7 +79,7 @@ func (a *job) observe(c *candidate) {
 		a.doubt(hangs.MostMissing{Entered: entered})
 	}
 	if c.late > 0 {
-		a.note(c.at(c.culprits[0]), hangs.EnteredLate{Rank: c.culprits[0], By: units.Seconds(c.late)})
+		a.note(a.at(c.culprits[0], c.seq), hangs.EnteredLate{Rank: c.culprits[0], By: units.Seconds(c.late)})
 	}
 	if len(c.finished) > 0 && c.kind == allEntered {
 		a.doubt(hangs.CompletedBy{Ranks: c.finished})
@@ -86,27 +92,37 @@ func (a *job) observe(c *candidate) {
 	}
 }
 
-// lastCalls adds how far the missing ranks got, those that ended at the same call together.
+// lastCalls adds how far the missing ranks got.
 func (a *job) lastCalls(c *candidate) {
-	var of []side
-	last := func(rank int) *evidence.Entry {
-		t := c.group.tracks[rank]
-		return &t.dump.Entries[t.slots[len(t.slots)-1].last]
-	}
 	for _, rank := range c.culprits {
-		switch t := c.group.tracks[rank]; {
-		case t == nil || t.dump == nil:
-		case len(t.slots) == 0:
-			a.note(c.at(rank), hangs.NoCall{Ranks: hangs.Ranks{rank}})
-		default:
-			of = append(of, side{last(rank).Call, last(rank).Seq, []int{rank}})
+		t := c.group.tracks[rank]
+		if t == nil || c.late > 0 {
+			continue
+		}
+		if len(t.slots) == 0 {
+			if t.dump != nil {
+				a.note(notice.Location{File: t.dump.File}, hangs.NoCall{Ranks: hangs.Ranks{rank}})
+			}
+			continue
+		}
+		s := t.slots[len(t.slots)-1]
+		a.noteLast(hangs.LastCall{
+			Ranks: hangs.Ranks{rank}, Call: callOf(t.dump.Entries[s.last].Call, s.seq),
+		}, notice.Location{File: t.dump.File, Subject: entryName(&t.dump.Entries[s.last])})
+	}
+}
+
+// noteLast adds the last call of a rank, or adds the rank to those that ended at the same one.
+func (a *job) noteLast(last hangs.LastCall, at notice.Location) {
+	for i, n := range a.found.Evidence {
+		same, is := n.Fact.(hangs.LastCall)
+		if is && same.Call.Sequence == last.Call.Sequence && same.Call.Operation == last.Call.Operation {
+			same.Ranks = append(same.Ranks, last.Ranks...)
+			a.found.Evidence[i].Fact = same
+			return
 		}
 	}
-	for _, s := range joined(of, func(a, b side) bool { return a.seq == b.seq && a.call.Op == b.call.Op }) {
-		at := c.at(s.ranks[0])
-		at.Subject = entryName(last(s.ranks[0]))
-		a.note(at, hangs.LastCall{Ranks: s.ranks, Call: callOf(s.call, s.seq)})
-	}
+	a.note(at, last)
 }
 
 // linesOf adds the lines of logs that belong to a candidate.
@@ -116,7 +132,8 @@ func (a *job) linesOf(c *candidate) {
 		switch {
 		case e.Kind == watchdog.Status && slices.Contains(c.culprits, e.Rank) && c.kind == rankMissing:
 			a.note(placeOf(e), hangs.Progress{
-				Rank: e.Rank, Enqueued: hangs.Number(e.Enqueued), Finished: hangs.Number(e.Completed),
+				Rank: e.Rank, Group: a.group(e).title(), Enqueued: hangs.Number(e.Enqueued),
+				Finished: hangs.Number(e.Completed),
 			})
 		case e.Kind == watchdog.WrongSize && (e.Rank < 0 || slices.Contains(everyone, e.Rank)):
 			a.note(placeOf(e), hangs.SizeRefused{Rank: e.Rank, Received: e.In, Expected: e.Out})
@@ -156,25 +173,29 @@ func ranksOf(events []*watchdog.Event) (all hangs.Ranks) {
 }
 
 // calledFrom is the innermost function of the program that made a call: not of PyTorch.
-func (c *candidate) calledFrom(rank int) string {
-	if e := c.entry(rank); e != nil && e.Stack != nil {
-		if f := ownFrame(e.Stack.Frames); f != nil {
-			return fmt.Sprintf("%s (%s)", f.Function, place(f))
-		}
+func calledFrom(a *job, c *candidate, rank int) string {
+	e := c.entry(rank)
+	if e == nil || e.Stack == nil {
+		return ""
 	}
-	return ""
+	f := ownFrame(e.Stack.Frames)
+	if f == nil {
+		return ""
+	}
+	return fmt.Sprintf("%s (%s)", f.Function, place(*f))
 }
 
 // place is a frame's file without its folder, and its line.
-func place(f *evidence.Frame) string { return fmt.Sprintf("%s:%d", filepath.Base(f.File), f.Line) }
+func place(f evidence.Frame) string { return fmt.Sprintf("%s:%d", filepath.Base(f.File), f.Line) }
 
 // ownFrame is the innermost frame that is not of a library; nil if there is none.
 func ownFrame(frames []evidence.Frame) *evidence.Frame {
-	i := slices.IndexFunc(frames, func(f evidence.Frame) bool { return !isLibrary(f.File) })
-	if i < 0 {
-		return nil
+	for i := range frames {
+		if !isLibrary(frames[i].File) {
+			return &frames[i]
+		}
 	}
-	return &frames[i]
+	return nil
 }
 
 // stacks adds where ranks were, by py-spy or faulthandler, or from where they called last, by their dumps.
@@ -185,24 +206,27 @@ func (a *job) stacks(ranks []int) {
 		for i := range a.Stacks {
 			p := &a.Stacks[i]
 			t := p.Main()
-			if a.rankOfProcess(p) != rank || t == nil || len(t.Frames) == 0 {
+			if rankOfProcess(a, p) != rank || t == nil || len(t.Frames) == 0 {
 				continue
 			}
 			spied = true
-			f := cmp.Or(ownFrame(t.Frames), &t.Frames[0])
+			f := t.Frames[0]
+			if own := ownFrame(t.Frames); own != nil {
+				f = *own
+			}
 			a.note(notice.Location{File: p.File, Line: t.Line}, hangs.StackAt{
 				Rank: rank, Function: f.Function, Place: place(f),
 			})
 			a.found.Stacks = append(a.found.Stacks, RankStack{rank, p.File, false, t.Frames})
 		}
 		if !spied {
-			a.lastStack(rank)
+			lastStack(a, rank)
 		}
 	}
 }
 
 // lastStack adds the stack of the last call of a rank.
-func (a *job) lastStack(rank int) {
+func lastStack(a *job, rank int) {
 	d := a.dump(rank)
 	if d == nil {
 		return

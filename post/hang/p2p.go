@@ -7,11 +7,8 @@ import (
 	"busbar/post/hang/evidence"
 )
 
-// direction is one side of what goes from a rank of a group to another.
-type direction struct {
-	from, to int
-	send     bool
-}
+// peers is a direction between two ranks of a group.
+type peers struct{ from, to int }
 
 // flow is what one rank did in a direction.
 type flow struct {
@@ -22,18 +19,24 @@ type flow struct {
 
 // judgeP2P finds sends and receives that wait for a peer.
 func (g *group) judgeP2P() (all []*candidate) {
-	flows := map[direction]*flow{}
-	for _, t := range g.tracks {
+	sends, receives := map[peers]*flow{}, map[peers]*flow{}
+	for _, rank := range g.ranks() {
+		t := g.tracks[rank]
 		for _, i := range t.p2p {
 			e := &t.dump.Entries[i]
-			at := direction{g.global(e.Call.From), g.global(e.Call.To), e.Call.Op == "send"}
-			if at.from < 0 || at.to < 0 {
+			from, to := globalRank(g, e.Call.From), globalRank(g, e.Call.To)
+			if e.Call.From < 0 || e.Call.To < 0 || from < 0 || to < 0 {
 				continue
 			}
-			f := flows[at]
+			flows := receives
+			if e.Call.Op == "send" {
+				flows = sends
+			}
+			key := peers{from, to}
+			f := flows[key]
 			if f == nil {
 				f = &flow{}
-				flows[at] = f
+				flows[key] = f
 			}
 			f.made++
 			if f.entry == nil && !t.dump.Ended(e) {
@@ -41,13 +44,14 @@ func (g *group) judgeP2P() (all []*candidate) {
 			}
 		}
 	}
-	for at, f := range flows {
-		rank, peer := at.to, at.from
-		if at.send {
-			rank, peer = peer, rank
+	for key, f := range receives {
+		if c := g.waitsFor(key.to, key.from, f, sends[key]); c != nil {
+			all = append(all, c)
 		}
-		if f.entry != nil {
-			all = append(all, g.waitsFor(rank, peer, f, flows[direction{at.from, at.to, !at.send}]))
+	}
+	for key, f := range sends {
+		if c := g.waitsFor(key.from, key.to, f, receives[key]); c != nil {
+			all = append(all, c)
 		}
 	}
 	slices.SortFunc(all, func(a, b *candidate) int {
@@ -56,8 +60,8 @@ func (g *group) judgeP2P() (all []*candidate) {
 	return all
 }
 
-// global is the rank of a member; -1 if that is unknown.
-func (g *group) global(member int) int {
+// globalRank is the rank of a member; -1 if that is unknown.
+func globalRank(g *group, member int) int {
 	if member < 0 || member >= len(g.members) {
 		return -1
 	}
@@ -66,6 +70,9 @@ func (g *group) global(member int) int {
 
 // waitsFor is a candidate where a rank waits for an operation that its peer did not call, or may not have.
 func (g *group) waitsFor(rank, peer int, f, other *flow) *candidate {
+	if f.entry == nil {
+		return nil
+	}
 	c := &candidate{
 		group: g, kind: rankMissing, seq: f.entry.Seq, p2p: true, waiting: []int{rank}, culprits: []int{peer},
 		sides: []side{{call: f.entry.Call, ranks: []int{rank}}},
@@ -75,8 +82,10 @@ func (g *group) waitsFor(rank, peer int, f, other *flow) *candidate {
 	case t == nil || t.dump == nil:
 		c.kind, c.culprits, c.absent = undecided, nil, []int{peer}
 	case other != nil && other.entry != nil: // both are in it
-		c.kind, c.culprits, c.waiting = allEntered, nil, unique([]int{rank, peer})
-	case other != nil && !t.dump.Lost && !g.tracks[rank].dump.Lost && other.made >= f.ordinal:
+		c.kind, c.culprits, c.waiting = allEntered, nil, []int{rank, peer}
+		slices.Sort(c.waiting)
+	case t.dump.Lost || g.tracks[rank].dump.Lost, other != nil && other.made >= f.ordinal:
+		// A ring that lost its beginning does not show how many operations the peer made.
 		c.kind, c.culprits, c.finished = undecided, nil, []int{peer}
 	}
 	return c

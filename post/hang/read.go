@@ -13,6 +13,7 @@ import (
 	"regexp"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -216,6 +217,9 @@ func text(path string, in *bufio.Reader) (*watchdog.Log, []stack.Process, error)
 			stacks.Read(number, line)
 		}
 		if errors.Is(err, io.EOF) {
+			if ofTorchrun(path) {
+				log.Belong()
+			}
 			break
 		}
 		if err != nil {
@@ -225,23 +229,34 @@ func text(path string, in *bufio.Reader) (*watchdog.Log, []stack.Process, error)
 	return log, stacks.All, nil
 }
 
-// notRank is what precedes a number that is no rank at the end of a log's name.
-var notRank = regexp.MustCompile(`(?i)(slurm-|node|host|job|pid)[-_.]?\d+$`)
+// rankWord is a rank in the name of a file. A bare number may be that of a job, a process or a node.
+var rankWord = regexp.MustCompile(`(?i)(?:^|[^a-z])(local[-_.]?)?rank[-_.=]?(\d{1,6})`)
 
-// rankOfLog is the rank in the name of a log: its trailing number, or that of its folder, as torchrun names
-// 3/stderr.log.
+// rankOfLog is the rank in the name of a log, or of the folder of a file of torchrun; -1 if it has none.
 func rankOfLog(path string) int {
 	folder, name := filepath.Split(path)
-	if notRank.MatchString(strings.TrimSuffix(name, filepath.Ext(name))) {
+	if ofTorchrun(path) {
+		name = filepath.Base(folder)
+	}
+	m := rankWord.FindStringSubmatch(name)
+	if m == nil || m[1] != "" {
 		return -1
 	}
-	if rank := flight.RankOf(path); rank >= 0 {
-		return rank
+	rank, err := strconv.Atoi(m[2])
+	if err != nil {
+		return -1
 	}
-	if name = strings.TrimSuffix(name, ".log"); name == "stderr" || name == "stdout" {
-		return flight.RankOf(filepath.Clean(folder))
+	return rank
+}
+
+// ofTorchrun reports whether a file has what one process printed, as torchrun names it: 3/stderr.log, where 3 is the
+// local rank.
+func ofTorchrun(path string) bool {
+	switch filepath.Base(path) {
+	case "stderr.log", "stdout.log", "stderr", "stdout":
+		return true
 	}
-	return -1
+	return false
 }
 
 // fitRanks drops ranks of names that are no ranks of the job: numbers of jobs, or of processes.

@@ -53,15 +53,22 @@ func TestReadJoinsFormsOfOneProcess(t *testing.T) {
 // Two processes with one rank number are reported and not merged: the newest counts.
 func TestReadReportsDumpsOfOneRank(t *testing.T) {
 	f := hangtest.NewFolder(t)
-	run := job(2).All(reduce(), 3).Run()
-	other := job(2).All(reduce(), 2).Run()[1]
-	for i := range other.Entries {
-		other.Entries[i].Created += 5e8
+	run, before := job(2).All(reduce(), 3).Run(), job(2).All(reduce(), 2).Run()
+	for rank, by := range []int64{-10e9, 5e8} {
+		for i := range before[rank].Entries {
+			before[rank].Entries[i].Created += by
+		}
 	}
-	f.Dumps(run).File("node2/trace_1", string(other.Pickle()))
+	for i := range run[1].Entries { // rank 1 starts after the other process ended
+		run[1].Entries[i].Created += 2e9
+	}
+	f.Dumps(run)
+	for _, d := range before {
+		f.File(fmt.Sprintf("node2/trace_%d", d.Rank), string(d.Pickle()))
+	}
 	of, notes := read(t, f)
-	if !slices.Equal(ranksOf(of), []int{0, 1}) || !slices.Equal(codes(notes), []notice.Code{"dumps-of-one-rank"}) ||
-		len(of.Dumps[1].Entries) != 3 {
+	if !slices.Equal(ranksOf(of), []int{0, 1}) || len(of.Dumps[1].Entries) != 3 ||
+		!slices.Equal(codes(notes), []notice.Code{"dump-of-other-run", "dumps-of-one-rank"}) {
 		t.Error(ranksOf(of), notes)
 	}
 }
@@ -100,7 +107,7 @@ func TestReadReportsDamagedFiles(t *testing.T) {
 	}
 }
 
-// A number at the end of a log's name is a rank only if it can be one.
+// A number in a log's name is a rank only behind that word; torchrun's is local.
 func TestReadRanksOfLogs(t *testing.T) {
 	f := hangtest.NewFolder(t)
 	f.Dumps(job(2).All(reduce(), 3).Run())
@@ -108,13 +115,17 @@ func TestReadRanksOfLogs(t *testing.T) {
 		f.File(name, timedOut+"\n")
 	}
 	f.Log(1, timedOut).File("attempt_0/0/stderr.log", timedOut+"\n")
+	f.File("local_rank_0.log", timedOut+"\n")
+	f.File("attempt_0/1/stderr.log", "[rank1]: "+timedOut+"\n")
 	of, _ := read(t, f)
 	ranks := map[string]int{}
 	for _, log := range of.Logs {
 		ranks[log.File[len(f.Path)+1:]] = log.Rank
 	}
 	for name, want := range map[string]int{
-		"slurm-1.out": -1, "node1.log": -1, "train_4711.log": -1, "rank1.log": 1, "attempt_0/0/stderr.log": 0,
+		"slurm-1.out": -1, "node1.log": -1, "train_4711.log": -1, "rank1.log": 1,
+		"local_rank_0.log": -1, "attempt_0/0/stderr.log": -1,
+		"attempt_0/1/stderr.log": 1,
 	} {
 		if ranks[name] != want {
 			t.Errorf("%s: rank %d, not %d", name, ranks[name], want)

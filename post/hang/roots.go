@@ -68,24 +68,37 @@ func (c *candidate) created() int64 {
 	return first
 }
 
-// choose finds the candidate that the others are consequences of, and whether candidates wait for each other.
-func (a *analysis) choose(all []*candidate) {
+// choose finds the candidate that the others are consequences of. Cycle is that candidates wait for each other.
+func choose(all []*candidate) (root *candidate, consequences, independent []*candidate, cycle bool) {
 	var roots []*candidate
 	for _, c := range all {
-		if slices.ContainsFunc(all, func(other *candidate) bool { return other != c && c.follows(other) }) {
-			a.consequences = append(a.consequences, c)
-		} else {
+		if !slices.ContainsFunc(all, func(other *candidate) bool { return other != c && c.follows(other) }) {
 			roots = append(roots, c)
+		} else {
+			consequences = append(consequences, c)
 		}
 	}
-	if a.cycle = len(roots) == 0; a.cycle {
-		roots, a.consequences = all, nil
+	if len(roots) == 0 && len(all) > 0 {
+		roots, consequences, cycle = all, nil, true
 	}
-	slices.SortStableFunc(roots, func(a, b *candidate) int { // what shows a culprit counts before what does not
-		byKind := cmp.Compare(max(a.kind, otherTimeouts), max(b.kind, otherTimeouts))
-		return cmp.Or(byKind, cmp.Compare(a.created(), b.created()))
+	slices.SortStableFunc(roots, func(a, b *candidate) int {
+		return cmp.Or(cmp.Compare(rankOfKind(a), rankOfKind(b)), cmp.Compare(a.created(), b.created()))
 	})
-	if len(roots) > 0 {
-		a.root, a.independent = roots[0], roots[1:]
+	if len(roots) == 0 {
+		return nil, nil, nil, false
 	}
+	return roots[0], consequences, roots[1:], cycle
+}
+
+// rankOfKind orders causes: what shows a culprit counts before what does not.
+func rankOfKind(c *candidate) int {
+	switch c.kind {
+	case otherCollective, otherSize, otherTimeouts:
+		return 0
+	case rankMissing:
+		return 1
+	case allEntered:
+		return 2
+	}
+	return 3
 }

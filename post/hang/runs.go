@@ -2,7 +2,6 @@ package hang
 
 import (
 	"cmp"
-	"maps"
 	"math"
 	"slices"
 
@@ -13,49 +12,92 @@ import (
 
 // oneRun returns one dump for each rank, all of one run: the newest. The notices are on the dumps that are not used.
 func oneRun(dumps []*evidence.Dump) (kept []*evidence.Dump, notes []notice.Notice) {
-	note := func(d *evidence.Dump, fact notice.Fact) { notes = append(notes, notice.InFile(d.File, 0, fact)) }
-	byRank := map[int][]*evidence.Dump{}
+	var ranked []*evidence.Dump
 	for _, d := range dumps {
-		if byRank[d.Rank] = append(byRank[d.Rank], d); d.Rank < 0 {
-			note(d, hangs.DumpWithoutRank{})
+		if d.Rank < 0 {
+			notes = append(notes, notice.InFile(d.File, 0, hangs.DumpWithoutRank{}))
+			continue
+		}
+		ranked = append(ranked, d)
+	}
+	slices.SortStableFunc(ranked, func(a, b *evidence.Dump) int { return cmp.Compare(a.Rank, b.Rank) })
+	if same := sideBySide(ranked); len(same) > 0 {
+		return nil, append(notes, same...)
+	}
+	newest, twice := newestOfRanks(ranked)
+	if len(newest) == 0 {
+		return nil, notes
+	}
+	begin := lastRunBegins(newest)
+	if len(twice) > 0 {
+		begin = firstOf(twice)
+	}
+	world := worldOf(newest)
+	byRank := map[int]*evidence.Dump{}
+	for _, d := range newest {
+		if d.Last() > 0 && d.Last() < begin || !sameWorld(d, world) {
+			notes = append(notes, notice.InFile(d.File, 0, hangs.DumpOfOtherRun{}))
+			continue
+		}
+		kept = append(kept, d)
+		byRank[d.Rank] = d
+	}
+	for _, d := range ranked {
+		if slices.Contains(newest, d) {
+			continue
+		}
+		switch best := byRank[d.Rank]; {
+		case best == nil, best != nil && !sameProcess(best, d) && d.Last() < begin:
+			notes = append(notes, notice.InFile(d.File, 0, hangs.DumpOfOtherRun{}))
+		case !sameProcess(best, d):
+			notes = append(notes, notice.InFile(d.File, 0, hangs.DumpsOfRank{Rank: d.Rank, Kept: best.File}))
 		}
 	}
-	delete(byRank, -1)
-	var newest, twice []*evidence.Dump // twice: of ranks that several processes wrote dumps of
-	for _, rank := range slices.Sorted(maps.Keys(byRank)) {
-		best, several := byRank[rank][0], false
-		for _, d := range byRank[rank][1:] {
+	return kept, notes
+}
+
+// sideBySide returns notices on dumps of processes that ran at the same time under one number: then the numbers are no
+// global ranks.
+func sideBySide(ranked []*evidence.Dump) (notes []notice.Notice) {
+	var before *evidence.Dump // of the same rank, the one that ends last
+	for _, d := range ranked {
+		if before == nil || before.Rank != d.Rank {
+			before = d
+			continue
+		}
+		if !sameProcess(before, d) && before.First() < d.Last() && d.First() < before.Last() {
+			notes = append(notes, notice.InFile(d.File, 0, hangs.RankTwice{Rank: d.Rank, Other: before.File}))
+		}
+		if d.Last() > before.Last() {
+			before = d
+		}
+	}
+	return notes
+}
+
+// newestOfRanks chooses one dump of each rank; twice are those of ranks that several processes wrote dumps of.
+func newestOfRanks(ranked []*evidence.Dump) (newest, twice []*evidence.Dump) {
+	for i := 0; i < len(ranked); {
+		best, other := ranked[i], false
+		j := i + 1
+		for ; j < len(ranked) && ranked[j].Rank == ranked[i].Rank; j++ {
+			d := ranked[j]
 			if sameProcess(best, d) {
 				best = ofOneProcess(best, d)
 				continue
 			}
-			several = true
+			other = true
 			if d.Last() > best.Last() {
 				best = d
 			}
 		}
 		newest = append(newest, best)
-		if several {
+		if other {
 			twice = append(twice, best)
 		}
+		i = j
 	}
-	begin, world := lastRunBegins(newest, twice), worldOf(newest)
-	for _, best := range newest {
-		own := defaultMembers(best)
-		other := best.Last() > 0 && best.Last() < begin || own != nil && world != nil && !slices.Equal(own, world)
-		if !other {
-			kept = append(kept, best)
-		}
-		for _, d := range byRank[best.Rank] {
-			switch same := sameProcess(best, d); {
-			case other, !same && d.Last() < begin:
-				note(d, hangs.DumpOfOtherRun{})
-			case !same:
-				note(d, hangs.DumpsOfRank{Rank: d.Rank, Kept: best.File})
-			}
-		}
-	}
-	return kept, notes
+	return newest, twice
 }
 
 // sameProcess reports whether two dumps are of one process: they share an entry, or one has none.
@@ -90,11 +132,11 @@ func ofOneProcess(a, b *evidence.Dump) *evidence.Dump {
 		}
 		return d.Entries[len(d.Entries)-1].Record
 	}
-	waiting := waits(a) - waits(b)
+	order := cmp.Or(cmp.Compare(last(a), last(b)), cmp.Compare(waits(a), waits(b)))
 	if a.Events || b.Events { // the newest shows what completed
-		waiting = -waiting
+		order = cmp.Or(cmp.Compare(last(a), last(b)), cmp.Compare(waits(b), waits(a)))
 	}
-	if order := cmp.Or(cmp.Compare(last(a), last(b)), waiting); order < 0 || order == 0 && a.JSON && !b.JSON {
+	if order < 0 || order == 0 && a.JSON && !b.JSON {
 		return b
 	}
 	return a
@@ -104,23 +146,15 @@ func ofOneProcess(a, b *evidence.Dump) *evidence.Dump {
 // by less.
 const gap = int64(600e9)
 
-// lastRunBegins is when the newest run began: with the first of the dumps of ranks that have several, else after a gap
-// in which no dump has an entry.
-func lastRunBegins(newest, twice []*evidence.Dump) int64 {
-	begin, end := int64(math.MinInt64), int64(0)
-	of := newest
-	if len(twice) > 0 {
-		of = twice
-	}
-	byFirst := slices.SortedFunc(slices.Values(of), func(a, b *evidence.Dump) int {
+// lastRunBegins is when the newest run began: after a gap in which no dump has an entry.
+func lastRunBegins(dumps []*evidence.Dump) int64 {
+	byFirst := slices.SortedFunc(slices.Values(dumps), func(a, b *evidence.Dump) int {
 		return cmp.Compare(a.First(), b.First())
 	})
+	begin, end := int64(math.MinInt64), int64(0)
 	for _, d := range byFirst {
 		if d.First() == 0 {
 			continue
-		}
-		if end == 0 && len(twice) > 0 {
-			return d.First()
 		}
 		if end > 0 && d.First()-end > gap {
 			begin = d.First()
@@ -128,6 +162,20 @@ func lastRunBegins(newest, twice []*evidence.Dump) int64 {
 		end = max(end, d.Last())
 	}
 	return begin
+}
+
+// firstOf is when the first of the dumps began.
+func firstOf(dumps []*evidence.Dump) int64 {
+	first := int64(math.MaxInt64)
+	for _, d := range dumps {
+		if d.First() > 0 {
+			first = min(first, d.First())
+		}
+	}
+	if first == math.MaxInt64 {
+		return math.MinInt64
+	}
+	return first
 }
 
 // worldOf is the ranks of the default group that most dumps agree on; nil if none has it.
@@ -158,10 +206,15 @@ func worldOf(dumps []*evidence.Dump) (world []int) {
 }
 
 func defaultMembers(d *evidence.Dump) []int {
-	for _, g := range d.Groups {
-		if g.Desc == defaultGroup {
+	for i := range d.Groups {
+		if g := &d.Groups[i]; g.Desc == defaultGroup {
 			return g.Members
 		}
 	}
 	return nil
+}
+
+func sameWorld(d *evidence.Dump, world []int) bool {
+	own := defaultMembers(d)
+	return own == nil || world == nil || slices.Equal(own, world)
 }

@@ -111,6 +111,8 @@ var plain = []situation{
 			f.Log(1, "Traceback (most recent call last):", `  File "train.py", line 3, in <module>`,
 				"ValueError: batch is empty")
 			logs(f, 5, 5, 0, 2, 3)
+			f.File("torchrun.txt", "Root Cause (first observed failure):\n  rank      : 1 (local_rank: 1)\n"+
+				"  exitcode  : 1 (pid: 4711)\n")
 		}},
 	{name: "the network fails", code: "all-waiting",
 		make: func(f *hangtest.Folder) {
@@ -430,8 +432,8 @@ var misleading = []situation{
 				f.Log(rank, strings.ReplaceAll(strings.Join(watchdog(rank, seq, seq), "\n"), "ALLREDUCE", "SEND"))
 			}
 		}},
-	{name: "two groups with one number in the watchdogs' lines", code: "all-waiting",
-		sure: hangs.Unclear,
+	{name: "two groups with one number in the watchdogs' lines", code: "insufficient-evidence",
+		sure: hangs.Unclear, lists: []notice.Fact{hangs.MembersUnknown{}},
 		make: func(f *hangtest.Folder) {
 			for rank := range 4 {
 				named := watchdog(rank, 6, 6)[1]
@@ -515,7 +517,7 @@ Warnings
 `
 
 func TestSituations(t *testing.T) {
-	for _, s := range slices.Concat(plain, misleading) {
+	for _, s := range slices.Concat(plain, misleading, blame) {
 		t.Run(s.name, func(t *testing.T) {
 			t.Parallel()
 			f := hangtest.NewFolder(t)

@@ -5,7 +5,6 @@ import (
 	"math"
 	"slices"
 
-	"busbar/internal/notice/hangs"
 	"busbar/post/hang/evidence"
 )
 
@@ -32,7 +31,7 @@ func fit(op string, a, b *evidence.Call) bool {
 	if len(a.Types) > 0 && len(b.Types) > 0 && a.Types[0] != b.Types[0] {
 		return false
 	}
-	if !a.Sized() || !b.Sized() {
+	if a.In == nil && a.Out == nil || b.In == nil && b.Out == nil {
 		return true
 	}
 	if op != "scatter" && a.Sent() != b.Sent() {
@@ -105,8 +104,15 @@ func (c *candidate) apart() bool {
 	return last > first && last-first > limit
 }
 
+// shift is how the calls of a minority match those of the others.
+type shift struct {
+	calls int  // that match
+	extra bool // the minority made a call more; else it skipped one
+	call  *evidence.Call
+}
+
 // shifted compares the calls of the minority with those of the others one place further.
-func (g *group) shifted(c *candidate) *hangs.Skipped {
+func (g *group) shifted(c *candidate) *shift {
 	if c.tie || len(c.sides) < 2 || c.kind == otherTimeouts {
 		return nil
 	}
@@ -128,9 +134,7 @@ func (g *group) shifted(c *candidate) *hangs.Skipped {
 			}
 		}
 		if n >= 2 && distinct {
-			return &hangs.Skipped{
-				Ranks: c.culprits, Call: callOf(b.call(c.seq), c.seq), Calls: n, Extra: hangs.Extra(extra),
-			}
+			return &shift{n, extra, b.call(c.seq)}
 		}
 	}
 	return nil

@@ -81,7 +81,7 @@ func Analyze(of Evidence) *Finding {
 		}
 		all = append(all, g.judgeP2P()...)
 	}
-	a.choose(all)
+	a.root, a.consequences, a.independent, a.cycle = choose(all)
 	a.dead = a.deaths()
 	a.decide()
 	a.addOthers()
@@ -97,14 +97,14 @@ func (a *analysis) decide() {
 	switch c := a.root; {
 	case a.cycle && len(a.independent) > 0:
 		a.deadlock()
-	case c != nil && c.kind <= otherTimeouts:
+	case c != nil && (c.kind == otherCollective || c.kind == otherSize || c.kind == otherTimeouts):
 		a.mismatch(c)
 	case len(a.dead) > 0:
 		a.died()
 	case c != nil && c.kind == rankMissing:
 		a.missing(c)
 	case a.barrierMissed(), a.sizeRefused(), a.diedSilently(), nccl.lost(true):
-	case c != nil && c.kind == allEntered:
+	case c != nil && c.kind == allEntered && c.group.members != nil:
 		a.allEntered(c)
 	case nccl.lost(false), nccl.behind(), nccl.fromCalls(), nccl.fromOwn():
 	case a.clean():
@@ -133,15 +133,19 @@ func (c *candidate) call() hangs.Call {
 	if c == nil {
 		return hangs.Call{}
 	}
+	out := c.entering()
+	if c.p2p && c.kind == rankMissing { // what the peer did not call
+		out.Operation = map[string]string{"send": "recv", "recv": "send"}[out.Operation]
+	}
+	return out
+}
+
+// entering is what most ranks wait in.
+func (c *candidate) entering() hangs.Call {
 	if len(c.sides) == 0 {
 		return c.named(nil)
 	}
-	call := c.sides[0].call
-	out := c.named(call)
-	if c.p2p && c.kind == rankMissing { // what the peer did not call
-		out.Operation = map[string]string{"send": "recv", "recv": "send"}[call.Op]
-	}
-	return out
+	return c.named(c.sides[0].call)
 }
 
 // named is a call of the candidate's group with its number.
@@ -157,7 +161,7 @@ func callOf(call *evidence.Call, seq int64) hangs.Call {
 		return out
 	}
 	out.Operation, out.Type = call.Op, call.Type()
-	if call.Sized() {
+	if call.In != nil || call.Out != nil {
 		n := call.Elements()
 		out.Elements = &n
 	}
@@ -195,7 +199,7 @@ func named(c *candidate) bool {
 }
 
 func lastCommon(c *candidate) hangs.Number {
-	if c.p2p || len(c.absent) > 0 {
+	if c == nil || c.p2p || len(c.absent) > 0 {
 		return 0
 	}
 	return hangs.Number(c.last)
@@ -230,7 +234,10 @@ func (a *analysis) mismatch(c *candidate) {
 	}
 	a.observe(c)
 	if c.shift != nil {
-		a.note(c.at(c.culprits[0]), *c.shift)
+		a.note(a.at(c.culprits[0], c.seq), hangs.Skipped{
+			Ranks: c.culprits, Call: callOf(c.shift.call, c.seq), Calls: c.shift.calls,
+			Extra: hangs.Extra(c.shift.extra),
+		})
 	}
 	a.stacks(c.culprits)
 }
@@ -240,19 +247,19 @@ func (a *analysis) deadlock() {
 	var sides hangs.Sides
 	var ranks []int
 	for _, c := range slices.Concat([]*candidate{a.root}, a.independent) {
-		sides = append(sides, hangs.Side{Ranks: c.entered(), Call: c.call()})
+		sides = append(sides, hangs.Side{Ranks: c.entered(), Call: c.entering()})
 		ranks = append(ranks, c.entered()...)
 		a.observe(c)
 	}
-	fact := hangs.CollectiveMismatch{Sides: sides, Confidence: hangs.Unclear}
-	a.set(fact, unique(ranks), a.root.call(), hangs.Unclear)
+	a.set(hangs.CollectiveMismatch{Sides: sides, Confidence: hangs.Unclear}, unique(ranks), a.root.entering(),
+		hangs.Unclear)
 	a.independent = nil
 }
 
 // allEntered is the verdict that nobody is missing.
 func (a *analysis) allEntered(c *candidate) {
 	sure := hangs.Likely
-	if !c.complete() || len(c.finished) > 0 || len(c.ended) > 0 {
+	if !c.complete() || len(c.finished) > 0 || len(c.ended) > 0 || c.apart() {
 		sure = hangs.Unclear
 	}
 	call := c.call()
@@ -267,12 +274,33 @@ func (a *analysis) allEntered(c *candidate) {
 func (a *analysis) insufficient(c *candidate) {
 	fact := hangs.InsufficientEvidence{Confidence: hangs.Unclear}
 	call := c.call()
-	if c != nil {
+	switch {
+	case c == nil:
+	case c.kind == allEntered:
+		fact.Known = &hangs.WaitsIn{Ranks: c.entered(), Call: call}
+	default:
 		fact.Absent, fact.Call, fact.Last = c.absent, &call, lastCommon(c)
 	}
+	a.doubtRings(c)
 	a.set(fact, nil, call, hangs.Unclear)
 	a.observe(c)
 	a.ncclFindings(isError)
+}
+
+// doubtRings adds the rings that lost what would show whether sends have their receives.
+func (a *analysis) doubtRings(c *candidate) {
+	if c == nil || !c.p2p {
+		return
+	}
+	var lost hangs.Ranks
+	for _, rank := range c.entered() {
+		if d := a.dump(rank); d != nil && d.Lost {
+			lost = append(lost, rank)
+		}
+	}
+	if len(lost) > 0 {
+		a.doubt(hangs.RingLost{Ranks: lost})
+	}
 }
 
 // clean is the verdict that nothing hung: all members have a dump, and nothing failed.
@@ -308,6 +336,9 @@ func (a *analysis) clean() bool {
 	if len(unsure) > 0 {
 		sure = hangs.Unclear
 		a.doubt(hangs.RetiredUnknown{Ranks: unique(unsure)})
+	}
+	if a.ncclFindings(isError) {
+		sure = hangs.Unclear
 	}
 	a.set(hangs.NoHang{Ranks: unique(ranks), Confidence: sure}, nil, hangs.Call{}, sure)
 	return true

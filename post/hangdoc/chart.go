@@ -25,7 +25,7 @@ const (
 var states = [hang.States]struct{ name, fill, letter string }{
 	hang.Done: {"completed", "#9ecae1", ""}, hang.Waiting: {"waiting", "#fdae6b", "w"},
 	hang.Missing: {"not called", "#de2d26", "–"}, hang.Other: {"other call", "#756bb1", "x"},
-	hang.Silent: {"unknown", "#d9d9d9", "?"},
+	hang.Silent: {"unknown", "#d9d9d9", "?"}, hang.Ended: {"ended or failed", "#c7e9c0", "e"},
 }
 
 // row is ranks that did the same in all columns.

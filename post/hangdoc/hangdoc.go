@@ -20,10 +20,10 @@ type data struct {
 	Contradictions []notice.Notice `json:"contradictions"`
 }
 
-// Of returns a finding as a document: the verdict first, what to do last.
-func Of(f *hang.Finding) *document.Document {
+// Of returns a finding as a document: the verdict first, what to do last. notes are on the files.
+func Of(f *hang.Finding, notes ...notice.Notice) *document.Document {
 	d := &document.Document{
-		Kind: "hang", Notices: []notice.Notice{notice.New(f.Cause)},
+		Kind: "hang", Notices: append(notes, notice.New(f.Cause)),
 		Data: &data{f.Verdict, f.Evidence, f.Contradictions},
 	}
 	d.Add(Sections(f)...)

@@ -2,7 +2,6 @@ package hangdoc
 
 import (
 	"bytes"
-	"fmt"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -52,26 +51,6 @@ func TestDocuments(t *testing.T) {
 			}
 			golden.Text(t, filepath.Join(folder, name+"."+string(format)), b.String())
 		}
-	}
-}
-
-// Files are named by their path below the common folder.
-func TestPathsBelowCommonFolder(t *testing.T) {
-	f := hangtest.NewFolder(t)
-	all := hangtest.Call{Op: "all_reduce"}
-	for _, d := range (&hangtest.Job{World: 4}).All(all, 3).Except(all, 2).Run() {
-		f.File(fmt.Sprintf("node%d/trace_%d", d.Rank/2, d.Rank), string(d.Pickle()))
-	}
-	of, _, err := hang.Read(t.Context(), []string{f.Path})
-	if err != nil {
-		t.Fatal(err)
-	}
-	var b bytes.Buffer
-	if err := Of(hang.Analyze(*of)).Write(&b, document.Text); err != nil {
-		t.Fatal(err)
-	}
-	if text := b.String(); strings.Contains(text, f.Path) || !strings.Contains(text, "- node1/trace_2, record") {
-		t.Error(text)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"strings"
 )
@@ -26,22 +27,39 @@ func (u untilDone) Read(b []byte) (int, error) {
 	return u.file.Read(b)
 }
 
-// FilesUnder are the files of a folder and its subfolders, in order, without hidden ones.
+// FilesUnder are the files of a folder and its subfolders, in order, without hidden ones. The folder may be a link, and
+// links to files are followed; links to folders are not. A subfolder that cannot be read is among the files, so that
+// reading it has an error of its own.
 func FilesUnder(folder string) (files []string, err error) {
-	err = filepath.WalkDir(folder, func(path string, e fs.DirEntry, err error) error {
+	folder = filepath.Clean(folder)
+	root := folder + string(filepath.Separator) // follows a link
+	err = filepath.WalkDir(root, func(path string, e fs.DirEntry, err error) error {
 		switch {
+		case err != nil && path == root:
+			return ReadError(folder, err)
 		case err != nil:
-			return ReadError(path, err)
-		case path != folder && strings.HasPrefix(e.Name(), "."):
+			files = append(files, path)
 			if e.IsDir() {
 				return filepath.SkipDir
 			}
-		case e.Type().IsRegular():
+		case path != root && strings.HasPrefix(e.Name(), "."):
+			if e.IsDir() {
+				return filepath.SkipDir
+			}
+		case e.Type().IsRegular(), isLinkToFile(path, e):
 			files = append(files, path)
 		}
 		return nil
 	})
 	return files, err
+}
+
+func isLinkToFile(path string, e fs.DirEntry) bool {
+	if e.Type()&fs.ModeSymlink == 0 {
+		return false
+	}
+	info, err := os.Stat(path)
+	return err == nil && info.Mode().IsRegular()
 }
 
 // ReadError names the file that could not be read, and the system's reason.

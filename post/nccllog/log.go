@@ -371,6 +371,8 @@ type RASComm struct {
 	Errors  string               `json:"errors"` // OK, MISMATCH, …
 	Counts  []nccllogs.CallCount `json:"counts"` // of collectives where ranks differ, or all where they were printed
 	States  []nccllogs.RankState `json:"states"`
+
+	GPUs map[int]string `json:"-"` // host, process and device of its ranks, where they are known
 }
 
 // TimedOut is the collective for which PyTorch's watchdog gave up on a rank.

@@ -30,6 +30,9 @@ var (
 	someRanks   = regexp.MustCompile(`^(?:[^C].*)? ranks (?:have|reported) `)
 )
 
+// dataMissing is the state of ranks of which RAS has no data.
+const dataMissing = "missing"
+
 // rasText reads the text of ncclras, line by line.
 type rasText struct {
 	r       *Reader
@@ -54,14 +57,18 @@ func newRAS(r *Reader, version string) *RAS {
 
 func newRASComm(id string, comms, ranks int, status, errors string) RASComm {
 	return RASComm{ID: id, Comms: comms, Ranks: ranks, Status: status, Errors: errors,
-		Counts: []nccllogs.CallCount{}, States: []nccllogs.RankState{}}
+		Counts: []nccllogs.CallCount{}, States: []nccllogs.RankState{}, GPUs: map[int]string{}}
 }
 
 // close keeps the answer.
 func (t *rasText) close() {
 	if t.answer != nil {
 		for i := range t.answer.Comms {
-			t.answer.Comms[i].nameRest()
+			c := &t.answer.Comms[i]
+			c.nameRest()
+			c.States = slices.DeleteFunc(c.States, func(s nccllogs.RankState) bool {
+				return s.State == dataMissing && len(s.Ranks) == 0
+			})
 		}
 		t.r.log.RAS = append(t.r.log.RAS, *t.answer)
 	}
@@ -71,6 +78,9 @@ func (t *rasText) close() {
 // nameRest names the ranks of a count where ncclras names those of all other counts of the same collective alone: it
 // names few ranks, and only counts how many the others are.
 func (c *RASComm) nameRest() {
+	if c.Ranks > maxRAS {
+		return
+	}
 	for i := range c.Counts {
 		rest := &c.Counts[i]
 		total := 0
@@ -185,10 +195,13 @@ func (t *rasText) head(line string) {
 
 // ofComm reads what is reported of a communicator: counts and states of ranks, and below them the ranks.
 func (t *rasText) ofComm(line string) {
-	text, _, _ := strings.Cut(line, " --")
+	text, where, _ := strings.Cut(line, " --")
 	rank := rankLine.FindStringSubmatch(text)
 	if rank != nil && rank[2] == "" {
 		t.rank(rank[1])
+		if n, err := strconv.Atoi(rank[1]); err == nil && where != "" && len(t.comm.GPUs) < maxRAS {
+			t.comm.GPUs[n] = where
+		}
 		return
 	}
 	c := t.comm
@@ -222,6 +235,7 @@ func (t *rasText) ofComm(line string) {
 		}
 		if missing := missingData.FindStringSubmatch(text); missing != nil {
 			c.Missing, _ = strconv.Atoi(missing[1])
+			t.state(dataMissing) // of ranks that may follow
 		}
 		t.problem(line)
 	}
@@ -375,7 +389,8 @@ func (doc rasDocument) answer(a *RAS) {
 		out.Missing = c.Missing
 		for _, k := range slices.Concat(c.Ranks, c.Lost) {
 			process := k.Host + " " + strconv.Itoa(k.PID)
-			hosts[k.Host], procs[process], gpus[process+" "+strconv.Itoa(k.Device)] = true, true, true
+			gpu := process + " " + strconv.Itoa(k.Device)
+			hosts[k.Host], procs[process], gpus[gpu], out.GPUs[k.Rank] = true, true, true, gpu
 			out.addState(k)
 		}
 		for _, k := range c.Ranks {

@@ -68,6 +68,12 @@ type DumpsOfRank struct {
 	Kept string `json:"kept"`
 }
 
+// RankTwice is that two processes that ran at the same time have dumps of one rank.
+type RankTwice struct {
+	Rank  int    `json:"rank"`
+	Other string `json:"other"`
+}
+
 // DumpOfOtherRun is a dump of an earlier run, or of another job.
 type DumpOfOtherRun struct{}
 
@@ -90,6 +96,7 @@ func (MembersUnknown) Code() notice.Code  { return "group-members-unknown" }
 func (EvenSplit) Code() notice.Code       { return "even-split" }
 func (MinorityOnly) Code() notice.Code    { return "minority-only" }
 func (DumpsOfRank) Code() notice.Code     { return "dumps-of-one-rank" }
+func (RankTwice) Code() notice.Code       { return "rank-of-two-processes" }
 func (DumpOfOtherRun) Code() notice.Code  { return "dump-of-other-run" }
 func (DumpWithoutRank) Code() notice.Code { return "dump-without-rank" }
 
@@ -178,6 +185,12 @@ var doubts = []notice.Entry{
 		Text:   "not used: another process also wrote a dump of rank {Rank}, {Kept}, which is newer",
 		Advice: "name the folder of one run; give each host a prefix of its own only if ranks are global",
 		Doc:    "A dump holds no rank: the number at the end of its name is the rank.",
+	},
+	{
+		Example: RankTwice{3, "a/trace_3"}, Severity: notice.Warning,
+		Text:   "no dump is used: {Other} is of rank {Rank}, too, and of another process that ran at the same time",
+		Advice: "name dumps by global rank, and give only files of one job",
+		Doc:    "The numbers at the end of the names are then local ranks, or the dumps are of two jobs.",
 	},
 	{
 		Example: DumpOfOtherRun{}, Severity: notice.Warning,

@@ -30,6 +30,7 @@ type TimedOut struct {
 // Progress is how far the watchdog of a rank saw a group.
 type Progress struct {
 	Rank     int    `json:"rank"`
+	Group    string `json:"group,omitempty"`
 	Enqueued Number `json:"enqueued"`
 	Finished Number `json:"completed"`
 }
@@ -40,6 +41,13 @@ type PeerClosed TimedOut
 // ProcessEnded is a line that reports the end of a process.
 type ProcessEnded struct {
 	Rank int    `json:"rank"`
+	How  Death  `json:"how"`
+	Text string `json:"text"`
+}
+
+// TaskEnded is a line that reports the end of a task whose ranks are unknown.
+type TaskEnded struct {
+	Task string `json:"task"`
 	How  Death  `json:"how"`
 	Text string `json:"text"`
 }
@@ -73,6 +81,14 @@ type RASCounts struct {
 	Operation    string `json:"operation"`
 	Calls        int64  `json:"calls"`
 	Ranks        Ranks  `json:"ranks"`
+}
+
+// RASUnlisted is RASCounts of ranks that RAS does not list.
+type RASUnlisted struct {
+	Communicator string `json:"communicator"`
+	Operation    string `json:"operation"`
+	Calls        int64  `json:"calls"`
+	Ranks        int    `json:"ranks"` // how many
 }
 
 // RASLost is that NCCL's RAS misses ranks.
@@ -110,11 +126,13 @@ func (TimedOut) Code() notice.Code      { return "collective-timed-out" }
 func (Progress) Code() notice.Code      { return "group-progress" }
 func (PeerClosed) Code() notice.Code    { return "peer-connection-closed" }
 func (ProcessEnded) Code() notice.Code  { return "process-ended" }
+func (TaskEnded) Code() notice.Code     { return "task-ended" }
 func (SilentEnd) Code() notice.Code     { return "log-ends-silently" }
 func (SizeRefused) Code() notice.Code   { return "gloo-size-refused" }
 func (BarrierMissed) Code() notice.Code { return "monitored-barrier-missed" }
 func (StackAt) Code() notice.Code       { return "rank-stack" }
 func (RASCounts) Code() notice.Code     { return "ras-operation-count" }
+func (RASUnlisted) Code() notice.Code   { return "ras-count-of-unlisted" }
 func (RASLost) Code() notice.Code       { return "ras-rank-lost" }
 func (WatchdogStuck) Code() notice.Code { return "watchdog-stuck" }
 func (Skipped) Code() notice.Code       { return "calls-shifted" }
@@ -146,8 +164,8 @@ var observed = []notice.Entry{
 		Doc:     "PyTorch's watchdog or Gloo reported a timeout.",
 	},
 	{
-		Example: Progress{1, 6, 6},
-		Text:    "rank {Rank}: last enqueued {Enqueued}, last completed {Finished}",
+		Example: Progress{1, "default_pg", 6, 6},
+		Text:    `rank {Rank}[ in group "{Group}"]: last enqueued {Enqueued}, last completed {Finished}`,
 		Doc:     "What the watchdog of the rank printed about the group when it dumped.",
 	},
 	{
@@ -159,6 +177,11 @@ var observed = []notice.Entry{
 		Example: ProcessEnded{3, Signal, "srun: error: node7: task 3: Killed"},
 		Text:    "rank {Rank}: {How}: {Text}",
 		Doc:     "A launcher, the kernel or Python reported the end of the process.",
+	},
+	{
+		Example: TaskEnded{"task 1 on node7", Signal, "srun: error: node7: task 1: Killed"},
+		Text:    "{Task}: {How}: {Text}",
+		Doc:     "Slurm reported the end of a task. With torchrun, a task has several ranks.",
 	},
 	{
 		Example: SilentEnd{3, "step 4"},
@@ -182,12 +205,17 @@ var observed = []notice.Entry{
 	},
 	{
 		Example: RASCounts{"0x1234", "AllReduce", 640, Ranks{0, 1}},
-		Text:    "{Ranks} launched {Operation} {Calls time} in communicator {Communicator}",
-		Doc:     "NCCL's RAS counts launches, not completions.",
+		Text:    "{Ranks} of communicator {Communicator} launched {Operation} {Calls time}",
+		Doc:     "NCCL's RAS counts launches, not completions. The ranks are those of the communicator.",
+	},
+	{
+		Example: RASUnlisted{"0x1234", "AllGather", 640, 16},
+		Text:    "{Ranks rank} of communicator {Communicator} launched {Operation} {Calls time}",
+		Doc:     "RAS lists the ranks of small groups only.",
 	},
 	{
 		Example: RASLost{"0x1234", Ranks{21}},
-		Text:    "NCCL's RAS has no data of {Ranks} in communicator {Communicator}",
+		Text:    "NCCL's RAS has no data of {Ranks} of communicator {Communicator}",
 		Doc:     "The process did not answer, or was unreachable for 60 s.",
 	},
 	{

@@ -24,8 +24,7 @@ func (r Ranks) String() string {
 	var parts []string
 	for _, part := range strings.Split(ranges.Format(r), ",") {
 		from, to, _ := strings.Cut(part, "-")
-		first, _ := strconv.Atoi(from)
-		if last, _ := strconv.Atoi(to); first+1 == last { // two are no range
+		if a, b := number(from), number(to); a+1 == b { // two are no range
 			parts = append(parts, from, to)
 			continue
 		}
@@ -39,6 +38,14 @@ func (r Ranks) String() string {
 		return "ranks " + strings.Join(parts[:n-1], ", ") + " and " + parts[n-1]
 	}
 	return "ranks " + parts[0]
+}
+
+func number(text string) int {
+	n, err := strconv.Atoi(text)
+	if err != nil {
+		return -1
+	}
+	return n
 }
 
 // Waiting are ranks that wait.
@@ -74,6 +81,14 @@ func (c Call) String() string {
 	}
 	return text
 }
+
+// WaitsIn is ranks that wait in a call.
+type WaitsIn struct {
+	Ranks Ranks `json:"ranks"`
+	Call  Call  `json:"call"`
+}
+
+func (w WaitsIn) String() string { return fmt.Sprintf("%v in %v", Waiting(w.Ranks), w.Call) }
 
 // Side is what some ranks called.
 type Side struct {

@@ -32,8 +32,9 @@ type SizeMismatch CollectiveMismatch
 
 // RankDied is that processes ended before the others failed.
 type RankDied struct {
-	Ranks      Ranks      `json:"ranks"`
+	Ranks      Ranks      `json:"ranks,omitempty"`
 	Host       string     `json:"host,omitempty"` // of a single rank
+	Task       string     `json:"task,omitempty"` // of a launcher, instead of ranks
 	How        Death      `json:"how"`
 	Call       *Call      `json:"call,omitempty"`
 	Last       Number     `json:"last_common,omitempty"`
@@ -58,6 +59,7 @@ type NoHang struct {
 type InsufficientEvidence struct {
 	Absent     Ranks      `json:"absent,omitempty"` // ranks without evidence
 	Call       *Call      `json:"call,omitempty"`
+	Known      *WaitsIn   `json:"known,omitempty"` // of a group whose members are unknown
 	Last       Number     `json:"last_common,omitempty"`
 	Confidence Confidence `json:"confidence"`
 }
@@ -127,13 +129,13 @@ var verdicts = []notice.Entry{
 			are not. Gather, scatter and all-to-all may differ between ranks; for all-to-all the sums are compared.`,
 	},
 	{
-		Example:  RankDied{Ranks{3}, "node7", Signal, &exampleGroup, 5, Likely},
+		Example:  RankDied{Ranks{3}, "node7", "", Signal, &exampleGroup, 5, Likely},
 		Severity: notice.Error, Source: source,
-		Text: `{Ranks}[ ({Host})] died: {How}[; others failed in {Call}]`,
+		Text: `[{Ranks}][ ({Host})][{Task}] died: {How}[; others failed in {Call}]`,
 		Details: []string{
 			lastCommon, certainty,
 		},
-		Advice: `look at the end of the log of {Ranks}, and at the kernel messages of its host (out of memory, Xid)`,
+		Advice: `look at the end of its log, and at the kernel messages of its host (out of memory, Xid)`,
 		Doc: `A process ended by a signal, by an exception of its own or without a message, and the others lost the
 			connection or waited. Ends that follow from a timeout do not count.`,
 	},
@@ -156,9 +158,10 @@ var verdicts = []notice.Entry{
 		Doc:     `All members have a dump, and no collective was in flight when it was taken.`,
 	},
 	{
-		Example:  InsufficientEvidence{Ranks{2}, &exampleGroup, 5, Unclear},
+		Example:  InsufficientEvidence{Ranks{2}, &exampleGroup, &WaitsIn{Ranks{0}, exampleGroup}, 5, Unclear},
 		Severity: notice.Warning, Source: source,
-		Text:    `the evidence does not decide who hung[: nothing of {Absent}][; the others agree up to {Call}]`,
+		Text: `the evidence does not decide who hung[: nothing of {Absent}][; the others agree up to
+			{Call}][: {Known}; the other ranks are unknown]`,
 		Details: []string{lastCommon, certainty},
 		Advice:  `collect the evidence of all ranks next time`,
 		Doc: `A rank without a dump may be dead, or only have written none: no rank is blamed for that. The output

@@ -2,10 +2,7 @@
 // how far it got.
 package evidence
 
-import (
-	"cmp"
-	"strings"
-)
+import "strings"
 
 // State is how far an operation got.
 type State uint8
@@ -26,6 +23,7 @@ type Frame struct {
 
 // Call is what was called: operation, sizes and types. Equal calls are one value.
 type Call struct {
+	Backend  string  // "nccl", "gloo"
 	Op       string  // "all_reduce"; "send 1->2" is send with From and To
 	From, To int     // group ranks of a point-to-point operation; -1 for none or unknown
 	In, Out  []int64 // elements of each tensor
@@ -34,11 +32,11 @@ type Call struct {
 
 // Elements is the number of elements of all input tensors, or of the output if it has no input.
 func (c *Call) Elements() int64 {
-	return cmp.Or(sum(c.In), sum(c.Out))
+	if n := sum(c.In); n > 0 {
+		return n
+	}
+	return sum(c.Out)
 }
-
-// Sized reports whether the sizes are known.
-func (c *Call) Sized() bool { return c.In != nil || c.Out != nil }
 
 // Sent and Received are the numbers of elements of all input and output tensors.
 func (c *Call) Sent() int64 { return sum(c.In) }
@@ -59,7 +57,10 @@ func (c *Call) Type() string {
 		return ""
 	}
 	t := strings.ToLower(c.Types[0])
-	return cmp.Or(typeNames[t], t)
+	if name, known := typeNames[t]; known {
+		return name
+	}
+	return t
 }
 
 // typeNames are PyTorch's names of types.
@@ -71,7 +72,21 @@ var typeNames = map[string]string{
 // Canonical is the name of a collective without spelling that differs between the Flight Recorder and the watchdog.
 func Canonical(op string) string {
 	op = strings.ReplaceAll(strings.ToLower(op), "_", "")
-	return cmp.Or(strings.TrimSuffix(strings.TrimSuffix(op, "barrier"), "base"), "barrier")
+	op = strings.TrimSuffix(strings.TrimSuffix(op, "barrier"), "base")
+	if op == "" {
+		return "barrier"
+	}
+	return op
+}
+
+// SameOp reports whether two calls are of one collective. Lines of the watchdog, whose calls have no backend, name a
+// barrier by the collective that implements it; in dumps a barrier is another call than that collective.
+func SameOp(a, b *Call) bool {
+	if Canonical(a.Op) != Canonical(b.Op) {
+		return false
+	}
+	barrier := func(c *Call) bool { return strings.HasSuffix(strings.ToLower(c.Op), "barrier") }
+	return barrier(a) == barrier(b) || a.Backend == "" || b.Backend == ""
 }
 
 // Entry is one operation of one rank.
@@ -104,6 +119,7 @@ type Dump struct {
 	File    string
 	Rank    int // -1 if the file name has none
 	JSON    bool
+	Version string
 	Groups  []Group
 	Entries []Entry // oldest first
 	Lost    bool    // the ring was overwritten: the first entries are missing

@@ -109,7 +109,10 @@ func (i *Interned) Members(text string) []int {
 
 // newCall splits a profiling name: "nccl:all_reduce", "nccl:send 1->2", "gloo:recv 3<-?".
 func newCall(name string) *Call {
-	c := &Call{From: -1, To: -1, Op: strings.Clone(name[strings.LastIndexByte(name, ':')+1:])}
+	c := &Call{From: -1, To: -1, Op: strings.Clone(name)}
+	if i := strings.LastIndexByte(c.Op, ':'); i >= 0 {
+		c.Backend, c.Op = c.Op[:i], c.Op[i+1:]
+	}
 	op, peers, found := strings.Cut(c.Op, " ")
 	if !found {
 		return c

@@ -12,19 +12,37 @@ import (
 
 func (b *builder) each(dict pickle.Value, read func(key string, v pickle.Value)) {
 	pairs := b.doc.Pairs(dict)
+	if b.left -= len(pairs) / 2; b.left < 0 {
+		return
+	}
 	for i := 0; i+1 < len(pairs); i += 2 {
 		read(b.word(pairs[i]), pairs[i+1])
 	}
 }
 
-// get is the value of a key; no value if the dictionary has none.
-func (b *builder) get(dict pickle.Value, name string) (found pickle.Value) {
-	b.each(dict, func(key string, v pickle.Value) {
-		if key == name {
-			found = v
-		}
-	})
-	return found
+// items are the elements of a list; none if the dump has too many.
+func (b *builder) items(list pickle.Value) []pickle.Value {
+	all := b.doc.Items(list)
+	if b.left -= len(all); b.left < 0 {
+		return nil
+	}
+	return all
+}
+
+// text is a text of an entry, which is compared with those of others.
+func (b *builder) text(v pickle.Value) string {
+	text := b.doc.Text(v)
+	if b.left -= len(text) / textOfVisit; b.left < 0 {
+		return ""
+	}
+	return text
+}
+
+// table is a dictionary by key.
+func (b *builder) table(dict pickle.Value) map[string]pickle.Value {
+	all := map[string]pickle.Value{}
+	b.each(dict, func(key string, v pickle.Value) { all[key] = v })
+	return all
 }
 
 // word is a text, or a number as a text.
@@ -53,7 +71,7 @@ func (b *builder) entry(v pickle.Value) error {
 	var r raw
 	b.each(v, func(key string, v pickle.Value) { b.field(&r, key, v) })
 	if r.name == "" {
-		return errors.New("has no profiling_name")
+		return errUnnamed
 	}
 	e := &r.Entry
 	if e.P2P = e.P2P || strings.Contains(r.name, ":send ") || strings.Contains(r.name, ":recv "); e.P2P {
@@ -76,6 +94,11 @@ func (b *builder) entry(v pickle.Value) error {
 	return nil
 }
 
+// profilingName is the key that every operation has.
+const profilingName = "profiling_name"
+
+var errUnnamed = errors.New("has no profiling_name")
+
 // raw is an entry with what is not kept as it was read.
 type raw struct {
 	evidence.Entry
@@ -91,22 +114,22 @@ func (b *builder) field(r *raw, key string, v pickle.Value) {
 	case "pg_id":
 		r.group.id = b.word(v)
 	case "process_group":
-		if names := b.doc.Items(v); len(names) >= 2 {
-			r.group.name, r.group.desc = b.doc.Text(names[0]), b.doc.Text(names[1])
+		if names := b.items(v); len(names) >= 2 {
+			r.group.name, r.group.desc = b.text(names[0]), b.text(names[1])
 		}
 	case "collective_seq_id", "seq_id":
 		r.Seq = max(r.Seq, b.number(v))
 	case "p2p_seq_id":
 		r.p2p = max(0, b.number(v))
-	case "profiling_name":
-		r.name = b.doc.Text(v)
+	case profilingName:
+		r.name = b.text(v)
 	case "input_sizes":
 		b.in = b.sizes(b.in, v)
 	case "output_sizes":
 		b.out = b.sizes(b.out, v)
 	case "input_dtypes":
-		for _, t := range b.doc.Items(v) {
-			b.types = append(b.types, b.doc.Text(t))
+		for _, t := range b.items(v) {
+			b.types = append(b.types, b.text(t))
 		}
 	case "state":
 		switch b.doc.Text(v) {
@@ -147,9 +170,9 @@ func (b *builder) frame(v pickle.Value) (f evidence.Frame) {
 	b.each(v, func(key string, v pickle.Value) {
 		switch key {
 		case "name":
-			f.Function = b.doc.Text(v)
+			f.Function = b.text(v)
 		case "filename":
-			f.File = b.doc.Text(v)
+			f.File = b.text(v)
 		case "line":
 			f.Line = int(v.Int)
 		}
@@ -159,13 +182,13 @@ func (b *builder) frame(v pickle.Value) (f evidence.Frame) {
 
 // sizes appends the number of elements of each shape; a list of numbers is one shape.
 func (b *builder) sizes(to []int64, v pickle.Value) []int64 {
-	shapes := b.doc.Items(v)
+	shapes := b.items(v)
 	if len(shapes) > 0 && shapes[0].Kind == pickle.Int {
 		shapes = []pickle.Value{v}
 	}
 	for _, shape := range shapes {
 		n := int64(1)
-		for _, d := range b.doc.Items(shape) {
+		for _, d := range b.items(shape) {
 			// An overflow is no shape that matters.
 			if size := b.number(d); size >= 0 && (size == 0 || n <= math.MaxInt64/size) {
 				n *= size

@@ -69,21 +69,52 @@ func Read(file string, data []byte, known *evidence.Interned) (*evidence.Dump, e
 	b := &builder{
 		Dump: evidence.Dump{File: file, Rank: RankOf(file), JSON: len(data) > 0 && data[0] != 0x80}, known: known,
 		doc: documents.Get().(*pickle.Document), groups: map[groupKey]int16{},
+		left: leastVisits + visitsPerByte*len(data),
 	}
 	defer documents.Put(b.doc)
-	read := b.doc.Read
+	var err error
 	if b.JSON {
-		read = b.doc.ReadJSON
+		err = b.doc.ReadJSON(data, b.named)
+	} else {
+		err = b.doc.Read(data)
 	}
-	err := read(data)
 	if err == nil {
 		err = b.read()
+	}
+	if err == nil {
+		b.join()
+		err = b.refused()
 	}
 	if err != nil {
 		return nil, fmt.Errorf("no Flight Recorder dump: %w", err)
 	}
-	b.join()
 	return &b.Dump, nil
+}
+
+// What the elements and texts of a dump may count together, by its size: a pickle can refer to one value very often.
+const (
+	visitsPerByte = 4
+	leastVisits   = 1 << 16
+	textOfVisit   = 64 // bytes of a text that count as one element
+)
+
+// refused is the error that the dump has too many elements; nil if it does not.
+func (b *builder) refused() error {
+	if b.left < 0 {
+		return errors.New("its values refer to each other too often")
+	}
+	return nil
+}
+
+// named checks that an element is an operation before the next one is read.
+func (b *builder) named(entry pickle.Value) error {
+	pairs := b.doc.Pairs(entry)
+	for i := 0; i+1 < len(pairs); i += 2 {
+		if b.doc.Text(pairs[i]) == profilingName && b.doc.Text(pairs[i+1]) != "" {
+			return nil
+		}
+	}
+	return errUnnamed
 }
 
 // documents are used again: a thousand dumps need the memory of a few.
@@ -114,8 +145,11 @@ type builder struct {
 	known          *evidence.Interned
 	doc            *pickle.Document
 	config, status pickle.Value
+	configs        map[string]pickle.Value // of groups, by name
+	statuses       map[string]pickle.Value // by number
+	left           int                     // elements that may still be read
 	groups         map[groupKey]int16
-	ids            []string // of Dump.Groups
+	keys           []groupKey // of Dump.Groups
 
 	in, out []int64 // of one entry; reused
 	types   []string
@@ -129,16 +163,18 @@ func (b *builder) read() error {
 	} else {
 		b.each(top, func(key string, v pickle.Value) {
 			switch key {
+			case "version":
+				b.Version = strings.Clone(b.doc.Text(v))
 			case "entries":
 				entries = v
 			case "pg_config":
-				b.config = v
+				b.config, b.configs = v, b.table(v)
 			case "pg_status":
-				b.status = v
+				b.status, b.statuses = v, b.table(v)
 			}
 		})
 	}
-	all := b.doc.Items(entries)
+	all := b.items(entries)
 	recorded := entries.Kind == pickle.List && (len(all) > 0 || !b.JSON)
 	switch {
 	case entries.Kind != pickle.List && entries.Kind != pickle.None:
@@ -151,8 +187,11 @@ func (b *builder) read() error {
 		if err := b.entry(v); err != nil {
 			return fmt.Errorf("entry %d %w", len(b.Entries), err)
 		}
+		if err := b.refused(); err != nil {
+			return err
+		}
 	}
-	return nil
+	return b.refused()
 }
 
 // group is the number of a group in the dump.
@@ -167,7 +206,7 @@ func (b *builder) group(key groupKey) (int16, error) {
 	g = int16(len(b.Groups))
 	key = groupKey{strings.Clone(key.name), strings.Clone(key.desc), strings.Clone(key.id)}
 	b.groups[key] = g
-	b.ids = append(b.ids, key.id)
+	b.keys = append(b.keys, key)
 	b.Groups = append(b.Groups, evidence.Group{Name: key.name, Desc: key.desc, Enqueued: -1, Finished: -1})
 	return g, nil
 }
@@ -186,16 +225,16 @@ func (b *builder) coalesced() {
 
 // configName is the name of a group in the configuration: Gloo's default group has none there, and if the dump has one
 // configuration, that is it.
-func (b *builder) configName(g *evidence.Group) string {
+func (b *builder) configName(key groupKey) string {
 	all := b.doc.Pairs(b.config)
 	switch {
-	case b.get(b.config, g.Name).Kind == pickle.Dict:
-	case g.Desc == "default_pg" && b.get(b.config, "").Kind == pickle.Dict:
+	case b.configs[key.name].Kind == pickle.Dict:
+	case key.desc == "default_pg" && b.configs[""].Kind == pickle.Dict:
 		return ""
 	case len(all) == 2:
 		return b.word(all[0])
 	}
-	return g.Name
+	return key.name
 }
 
 // join finds the members of groups, and adds configured groups in which the rank called nothing, or of whose calls the
@@ -203,9 +242,10 @@ func (b *builder) configName(g *evidence.Group) string {
 func (b *builder) join() {
 	used := map[string]bool{}
 	for i := range b.Groups {
-		name := b.configName(&b.Groups[i])
+		g, key := &b.Groups[i], b.keys[i]
+		name := b.configName(key)
 		used[name] = true
-		b.configure(&b.Groups[i], b.get(b.config, name), b.ids[i])
+		b.configure(g, b.configs[name], key.id)
 	}
 	b.each(b.config, func(name string, c pickle.Value) {
 		if used[name] || len(b.Groups) >= math.MaxInt16 {
@@ -232,7 +272,7 @@ func (b *builder) configure(g *evidence.Group, config pickle.Value, id string) {
 			g.Desc = strings.Clone(b.doc.Text(v))
 		}
 	})
-	b.each(b.get(b.status, id), func(key string, v pickle.Value) {
+	b.each(b.statuses[id], func(key string, v pickle.Value) {
 		switch key {
 		case "last_enqueued_collective":
 			g.Enqueued = b.number(v)

@@ -150,3 +150,13 @@ func FuzzRead(f *testing.F) {
 		}
 	})
 }
+
+// A list of what is no operation ends the reading at once: what follows may need any amount of memory.
+func TestReadStopsAtTheFirstOtherEntry(t *testing.T) {
+	for _, text := range []string{`[{"profiling_name": "nccl:all_reduce"}, {}, `, `{"entries": [{}, `} {
+		_, err := flight.Read("trace_0.json", []byte(text), &evidence.Interned{})
+		if err == nil || !strings.Contains(err.Error(), "profiling_name") {
+			t.Error(text, err)
+		}
+	}
+}

@@ -21,8 +21,6 @@ type Call struct {
 	Part    bool   // of the coalesced group that the next call closes
 }
 
-func (c *Call) p2p() bool { return c.Op == "send" || c.Op == "recv" }
-
 // Job is a job of ranks.
 type Job struct {
 	World  int
@@ -31,6 +29,7 @@ type Job struct {
 	Stuck  bool             // the network fails: the last collective does not finish though all enter
 
 	programs [][]Call
+	dumps    []*Dump
 }
 
 // All adds calls to the programs of ranks; to those of all if there are none.
@@ -51,8 +50,13 @@ func (j *Job) All(call Call, times int, ranks ...int) *Job {
 
 // Except adds a call to the programs of all ranks but some.
 func (j *Job) Except(call Call, not ...int) *Job {
-	excepted := func(rank int) bool { return slices.Contains(not, rank) }
-	return j.All(call, 1, slices.DeleteFunc(j.members(""), excepted)...)
+	var ranks []int
+	for rank := range j.World {
+		if !slices.Contains(not, rank) {
+			ranks = append(ranks, rank)
+		}
+	}
+	return j.All(call, 1, ranks...)
 }
 
 func (j *Job) members(group string) (all []int) {
@@ -74,7 +78,7 @@ type made struct {
 }
 
 // Run runs the programs until nothing proceeds and returns the dump of each rank.
-func (j *Job) Run() (dumps []*Dump) {
+func (j *Job) Run() []*Dump {
 	calls := make([][]made, j.World)
 	next := make([]int, j.World)
 	clock := make([]int64, j.World)
@@ -88,21 +92,28 @@ func (j *Job) Run() (dumps []*Dump) {
 			}
 			c := j.programs[rank][next[rank]]
 			next[rank]++
-			key := fmt.Sprint(rank, c.Group, c.p2p())
-			seq := counts[key] + 1
+			key := fmt.Sprint(rank, c.Group, c.Op == "send" || c.Op == "recv")
 			if !c.Part {
-				counts[key] = seq
+				counts[key]++
 			}
 			clock[rank] += 1 + c.Late
-			calls[rank] = append(calls[rank], made{Call: c, seq: seq, at: clock[rank]})
+			calls[rank] = append(calls[rank], made{Call: c, seq: counts[key] + bit(c.Part), at: clock[rank]})
 			moved = true
 			j.complete(calls)
 		}
 	}
+	j.dumps = nil
 	for rank := range j.World {
-		dumps = append(dumps, j.dump(rank, calls[rank]))
+		j.dumps = append(j.dumps, j.dump(rank, calls[rank]))
 	}
-	return dumps
+	return j.dumps
+}
+
+func bit(b bool) int64 {
+	if b {
+		return 1
+	}
+	return 0
 }
 
 // complete ends the calls that all members made alike, in the order of each rank.
@@ -111,26 +122,25 @@ func (j *Job) complete(calls [][]made) {
 		changed = false
 		for rank := range calls {
 			for i := range calls[rank] {
-				c := &calls[rank][i]
-				if c.done {
+				if calls[rank][i].done {
 					continue
 				}
-				if !j.completes(calls, rank, c) {
+				if !j.completes(calls, rank, &calls[rank][i]) {
 					break // a stream executes in order
 				}
-				c.done, changed = true, true
+				calls[rank][i].done, changed = true, true
 			}
 		}
 	}
 }
 
 func (j *Job) completes(calls [][]made, rank int, c *made) bool {
-	if c.p2p() {
+	if c.Op == "send" || c.Op == "recv" {
 		return j.paired(calls, rank, c)
 	}
 	for _, other := range j.members(c.Group) {
 		i := slices.IndexFunc(calls[other], func(m made) bool {
-			return m.Group == c.Group && !m.p2p() && m.seq == c.seq && m.Part == c.Part
+			return m.Group == c.Group && m.Op != "send" && m.Op != "recv" && m.seq == c.seq && m.Part == c.Part
 		})
 		if i < 0 {
 			return false
@@ -140,8 +150,11 @@ func (j *Job) completes(calls [][]made, rank int, c *made) bool {
 		if m.Op != c.Op || !legal && (m.In != c.In || m.Out != c.Out) {
 			return false
 		}
-		stuck := j.Stuck && i == len(calls[other])-1 && i == len(j.programs[other])-1
-		if stuck || i > 0 && !calls[other][i-1].done { // a stream executes in order
+		if j.Stuck && i == len(calls[other])-1 && i == len(j.programs[other])-1 {
+			return false
+		}
+		// The call before must have completed on the other rank, as on a stream.
+		if i > 0 && !calls[other][i-1].done {
 			return false
 		}
 	}
@@ -188,7 +201,7 @@ func (j *Job) dump(rank int, calls []made) *Dump {
 		if e.In == 0 {
 			e.In, e.Out = 1024, 1024
 		}
-		if c.p2p() {
+		if c.Op == "send" || c.Op == "recv" {
 			members := j.members(c.Group)
 			arrow := map[string]string{"send": "->", "recv": "<-"}[c.Op]
 			e.P2P = true

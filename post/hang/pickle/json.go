@@ -6,16 +6,17 @@ import (
 	"encoding/json"
 )
 
-// ReadJSON reads a JSON text as Read reads a pickle. Numbers that are not whole are 0.
-func (d *Document) ReadJSON(data []byte) error {
+// ReadJSON reads a JSON text as Read reads a pickle. Numbers that are not whole are 0. It ends with the first error of
+// check, which sees each element of the list that is the text, or that its key "entries" has.
+func (d *Document) ReadJSON(data []byte, check func(Value) error) error {
 	d.reset(nil)
 	in := json.NewDecoder(bytes.NewReader(data))
 	in.UseNumber()
-	d.top = d.json(in, 0)
+	d.top = d.json(in, 0, check)
 	return d.err
 }
 
-func (d *Document) json(in *json.Decoder, depth int) (v Value) {
+func (d *Document) json(in *json.Decoder, depth int, check func(Value) error) (v Value) {
 	token, err := in.Token()
 	if err != nil {
 		d.err = cmp.Or(d.err, err)
@@ -34,23 +35,38 @@ func (d *Document) json(in *json.Decoder, depth int) (v Value) {
 		v.Kind = Int
 		v.Int, _ = t.Int64()
 	case json.Delim:
-		var of []Value
-		for in.More() && d.err == nil {
-			if depth > maxDepth {
-				d.fail("nested too deeply")
-				return v
-			}
-			of = append(of, d.json(in, depth+1))
-		}
 		kind := List
 		if t == '{' {
 			kind = Dict
 		}
-		v = d.container(kind)
-		d.add(v, of)
+		v = d.elementsOf(in, kind, depth, check)
 		if _, err := in.Token(); err != nil {
 			d.err = cmp.Or(d.err, err)
 		}
 	}
+	return v
+}
+
+// elementsOf reads what a list or dictionary holds. The stack has it until it ends.
+func (d *Document) elementsOf(in *json.Decoder, kind Kind, depth int, check func(Value) error) Value {
+	from := len(d.stack)
+	for in.More() && d.err == nil {
+		if depth > maxDepth {
+			d.fail("nested too deeply")
+			break
+		}
+		var below func(Value) error
+		if n := len(d.stack) - from; kind == Dict && n%2 == 1 && d.Text(d.stack[from+n-1]) == "entries" {
+			below = check
+		}
+		element := d.json(in, depth+1, below)
+		if kind == List && check != nil && d.err == nil {
+			d.err = check(element)
+		}
+		d.push(element)
+	}
+	v := d.container(kind)
+	d.add(v, d.stack[from:])
+	d.stack = d.stack[:from]
 	return v
 }

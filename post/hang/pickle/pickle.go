@@ -5,6 +5,7 @@ package pickle
 import (
 	"fmt"
 	"math"
+	"math/bits"
 	"unsafe"
 )
 
@@ -16,7 +17,7 @@ const (
 	None Kind = iota
 	Bool
 	Int
-	Float // whose value is not kept
+	Float
 	Text
 	List // also of tuples
 	Dict
@@ -26,28 +27,23 @@ const (
 type Value struct {
 	Kind Kind
 	size uint32 // of a text
-	Int  int64  // also of Bool; where a text begins; the number of a list or dictionary
+	Int  int64  // also of Bool; the bits of Float; where a text begins; the number of a list or dictionary
 }
 
 // Document is a pickle that was read. It can be used again, for the next file.
 type Document struct {
-	input
+	data  []byte
 	top   Value
 	held  []Value // what lists and dictionaries hold
 	items []items
 
-	stack []Value
-	marks []int
-	memo  []Value
-}
-
-// input is the bytes of a pickle, and the operation that is read.
-type input struct {
-	data  []byte
+	err   error
 	at    int  // next byte
 	op    byte // operation
 	start int  // its first byte
-	err   error
+	stack []Value
+	marks []int
+	memo  []Value
 }
 
 // items are where the elements of a list or dictionary are in Document.held: key, value, key, value, …
@@ -79,6 +75,14 @@ func (d *Document) elements(v Value, kind Kind) []Value {
 	}
 	i := d.items[v.Int]
 	return d.held[i.from : i.from+i.n]
+}
+
+// Float is a number as a float.
+func (v Value) Float() float64 {
+	if v.Kind == Float {
+		return math.Float64frombits(uint64(v.Int))
+	}
+	return float64(v.Int)
 }
 
 // Limits beyond which a pickle is refused.
@@ -121,35 +125,33 @@ func (d *Document) Read(data []byte) error {
 
 func (d *Document) reset(data []byte) {
 	*d = Document{
-		input: input{data: data}, held: d.held[:0], items: d.items[:0], stack: d.stack[:0], marks: d.marks[:0],
-		memo: d.memo[:0],
+		data: data, held: d.held[:0], items: d.items[:0], stack: d.stack[:0], marks: d.marks[:0], memo: d.memo[:0],
 	}
 }
 
 // fail keeps the first error, which ends the reading; what the operation does after it has no effect.
-func (in *input) fail(problem string, values ...any) {
-	if in.err == nil {
-		in.err = &Error{Op: in.op, Offset: int64(in.start), Problem: fmt.Sprintf(problem, values...)}
+func (d *Document) fail(problem string, values ...any) {
+	if d.err == nil {
+		d.err = &Error{Op: d.op, Offset: int64(d.start), Problem: fmt.Sprintf(problem, values...)}
 	}
 }
 
 // skip passes n bytes and returns them; none if the file has fewer.
-func (in *input) skip(n uint64) (of []byte) {
-	if n > uint64(len(in.data)-in.at) {
-		if in.err == nil {
-			in.fail("the file ends here, truncated")
-			in.err.(*Error).Truncated = true
+func (d *Document) skip(n uint64) (of []byte) {
+	if n > uint64(len(d.data)-d.at) {
+		if d.err == nil {
+			d.err = &Error{Op: d.op, Offset: int64(d.start), Truncated: true, Problem: "the file ends here, truncated"}
 		}
 		return nil
 	}
-	of = in.data[in.at : in.at+int(n)]
-	in.at += int(n)
+	of = d.data[d.at : d.at+int(n)]
+	d.at += int(n)
 	return of
 }
 
 // number is a little-endian number of n bytes, at most 8, without sign.
-func (in *input) number(n int) (v uint64) {
-	for i, b := range in.skip(uint64(n)) {
+func (d *Document) number(n int) (v uint64) {
+	for i, b := range d.skip(uint64(n)) {
 		v |= uint64(b) << (8 * i)
 	}
 	return v
@@ -167,27 +169,27 @@ func (d *Document) push(v Value) {
 func (d *Document) step() {
 	switch d.op {
 	case 'h': // BINGET
-		d.recall(d.number(1))
+		recall(d, d.number(1))
 	case 'j': // LONG_BINGET
-		d.recall(d.number(4))
+		recall(d, d.number(4))
 	case 'q': // BINPUT
-		d.remember(d.number(1))
+		remember(d, d.number(1))
 	case 'r': // LONG_BINPUT
-		d.remember(d.number(4))
+		remember(d, d.number(4))
 	case 0x94: // MEMOIZE
-		d.remember(uint64(len(d.memo)))
+		remember(d, uint64(len(d.memo)))
 	case 'X': // BINUNICODE
-		d.pushText(d.number(4))
+		pushText(d, d.number(4))
 	case 0x8c: // SHORT_BINUNICODE
-		d.pushText(d.number(1))
+		pushText(d, d.number(1))
 	case 0x8d: // BINUNICODE8
-		d.pushText(d.number(8))
+		pushText(d, d.number(8))
 	case 'K': // BININT1
-		d.push(whole(int64(d.number(1))))
+		pushInt(d, int64(d.number(1)))
 	case 'M': // BININT2
-		d.push(whole(int64(d.number(2))))
+		pushInt(d, int64(d.number(2)))
 	case 'J': // BININT
-		d.push(whole(int64(int32(d.number(4)))))
+		pushInt(d, int64(int32(d.number(4))))
 	case 0x8a: // LONG1, in two's complement
 		n := int(d.number(1))
 		if n > 8 {
@@ -195,15 +197,14 @@ func (d *Document) step() {
 			return
 		}
 		shift := 64 - 8*n
-		d.push(whole(int64(d.number(n)<<shift) >> shift))
-	case 'G': // BINFLOAT
-		d.skip(8)
-		d.push(Value{Kind: Float})
+		pushInt(d, int64(d.number(n)<<shift)>>shift)
+	case 'G': // BINFLOAT, big-endian
+		d.push(Value{Kind: Float, Int: int64(bits.ReverseBytes64(d.number(8)))})
 	case 'N':
 		d.push(Value{})
 	case 0x88, 0x89: // NEWTRUE, NEWFALSE
 		d.push(Value{Kind: Bool, Int: int64(0x89 - d.op)})
-	case ']', ')':
+	case ']':
 		d.push(d.container(List))
 	case '}':
 		d.push(d.container(Dict))
@@ -211,18 +212,20 @@ func (d *Document) step() {
 		if d.marks = append(d.marks, len(d.stack)); len(d.marks) > maxDepth {
 			d.fail("nested too deeply")
 		}
+	case ')':
+		d.push(d.container(List))
 	case 0x85, 0x86, 0x87: // TUPLE1 to TUPLE3
 		d.tuple(d.take(int(d.op-0x85) + 1))
 	case 't':
 		d.tuple(d.takeToMark())
 	case 'a': // APPEND
-		d.fill(List, d.take(1))
+		fill(d, List, d.take(1))
 	case 'e': // APPENDS
-		d.fill(List, d.takeToMark())
+		fill(d, List, d.takeToMark())
 	case 's': // SETITEM
-		d.fill(Dict, d.take(2))
+		fill(d, Dict, d.take(2))
 	case 'u': // SETITEMS
-		d.fill(Dict, d.takeToMark())
+		fill(d, Dict, d.takeToMark())
 	case 0x80: // PROTO
 		if n := d.number(1); n > 5 {
 			d.fail("protocol %d is unknown", n)
@@ -240,9 +243,9 @@ func (d *Document) container(kind Kind) Value {
 	return Value{Kind: kind, Int: int64(len(d.items) - 1)}
 }
 
-func whole(n int64) Value { return Value{Kind: Int, Int: n} }
+func pushInt(d *Document, n int64) { d.push(Value{Kind: Int, Int: n}) }
 
-func (d *Document) pushText(n uint64) {
+func pushText(d *Document, n uint64) {
 	from := d.at
 	if d.skip(n); n > math.MaxUint32 {
 		d.fail("a text of more than 4 GiB")
@@ -310,7 +313,7 @@ func (d *Document) add(to Value, values []Value) {
 }
 
 // fill appends values to the list or dictionary on the stack.
-func (d *Document) fill(kind Kind, of []Value) {
+func fill(d *Document, kind Kind, of []Value) {
 	last := len(d.stack) - 1
 	if last < 0 || d.stack[last].Kind != kind || kind == Dict && len(of)%2 > 0 {
 		d.fail("the values belong to no list or dictionary")
@@ -320,7 +323,7 @@ func (d *Document) fill(kind Kind, of []Value) {
 }
 
 // recall pushes what was remembered.
-func (d *Document) recall(at uint64) {
+func recall(d *Document, at uint64) {
 	if at >= uint64(len(d.memo)) {
 		d.fail("nothing is remembered as %d", at)
 		return
@@ -329,7 +332,7 @@ func (d *Document) recall(at uint64) {
 }
 
 // remember keeps the value on the stack. PyTorch and Python number what they remember in turn.
-func (d *Document) remember(at uint64) {
+func remember(d *Document, at uint64) {
 	n := uint64(len(d.memo))
 	if at > n || len(d.stack) == 0 || n >= maxValues {
 		d.fail("number %d does not follow %d", at, n)

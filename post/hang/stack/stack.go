@@ -15,12 +15,14 @@ type Process struct {
 	Line    int // of the first line
 	Rank    int // of the file's name; -1 if unknown
 	PID     int // 0 if unknown
+	Command string
 	Threads []Thread
 }
 
 // Thread is the stack of one thread, innermost first.
 type Thread struct {
 	Name   string
+	Status string // "idle", "active+gil"
 	Line   int
 	Frames []evidence.Frame
 }
@@ -44,8 +46,8 @@ const (
 )
 
 var (
-	process  = regexp.MustCompile(`^Process (\d+): `)
-	spied    = regexp.MustCompile(`^Thread (?:\d+|0[xX][0-9a-fA-F]+) \((?:idle|active[^)]*)\)(?:: "(.*)")?$`)
+	process  = regexp.MustCompile(`^Process (\d+): (.*)$`)
+	spied    = regexp.MustCompile(`^Thread (?:\d+|0[xX][0-9a-fA-F]+) \((idle|active[^)]*)\)(?:: "(.*)")?$`)
 	faulted  = regexp.MustCompile(`^(?:Current thread|Thread) 0x[0-9a-f]+(?: \[.*\])? \(most recent call first\):$`)
 	spyFrame = regexp.MustCompile(`^ {4}(\S.*) \((.*?)(?::(\d+))?\)$`)
 	frame    = regexp.MustCompile(`^  File "(.*)", line (\d+) in (.*)$`)
@@ -74,12 +76,12 @@ func (r *Reader) Read(number int, line string) {
 	}
 	if m := process.FindStringSubmatch(line); m != nil {
 		pid, _ := strconv.Atoi(m[1])
-		r.begin(Process{Line: number, PID: pid})
+		r.begin(Process{Line: number, PID: pid, Command: m[2]})
 		r.spy = true
 		return
 	}
 	if m := spied.FindStringSubmatch(line); m != nil {
-		r.thread(Thread{Name: m[1], Line: number}, true)
+		r.thread(Thread{Name: m[2], Status: m[1], Line: number}, true)
 	} else if faulted.MatchString(line) {
 		r.thread(Thread{Line: number}, false)
 	}
@@ -108,19 +110,16 @@ func (r *Reader) thread(t Thread, spy bool) {
 func (r *Reader) frame(line string) bool {
 	p := &r.All[len(r.All)-1]
 	t := &p.Threads[len(p.Threads)-1]
-	pattern := frame
-	if r.spy {
-		pattern = spyFrame
-	}
-	m := pattern.FindStringSubmatch(line)
-	if m == nil { // arguments and local variables of py-spy are between frames
-		return r.spy && strings.HasPrefix(line, "        ")
-	}
-	f := evidence.Frame{File: m[1], Function: m[3]}
-	f.Line, _ = strconv.Atoi(m[2])
-	if r.spy {
-		f.File, f.Function = m[2], m[1]
+	var f evidence.Frame
+	if m := spyFrame.FindStringSubmatch(line); r.spy && m != nil {
+		f.Function, f.File = m[1], m[2]
 		f.Line, _ = strconv.Atoi(m[3])
+	} else if m := frame.FindStringSubmatch(line); !r.spy && m != nil {
+		f.Function, f.File = m[3], m[1]
+		f.Line, _ = strconv.Atoi(m[2])
+	} else {
+		// Arguments and local variables of py-spy are between frames.
+		return r.spy && strings.HasPrefix(line, "        ")
 	}
 	if len(t.Frames) < maxFrames {
 		t.Frames = append(t.Frames, f)

@@ -24,6 +24,8 @@ const (
 	Barrier               // ranks did not reach monitored_barrier
 	Death                 // a process ended by a signal or an exception of its own
 	Aftermath             // an exception of the communication, or an end that follows from a timeout
+	Past                  // of no account: the process went on after an exception, or was started again
+	Exit                  // a launcher reports that a process ended with a code, which may follow from a timeout
 )
 
 // Reason is why a process ended.
@@ -38,19 +40,33 @@ const (
 
 // Event is what one line reports. Ranks are global; -1 is unknown.
 type Event struct {
-	Kind                Kind
-	File                string
-	Line                int
-	Rank                int
-	GroupID             string // PG number, which is local to the process
-	Group               string // name or description; "" if the line has none
-	Seq                 int64  // of the collective, or the work that failed; -1 if unknown
+	Kind Kind
+	File string
+	Line int
+	Rank int
+	PG
+	Seq                 int64 // of the collective, or the work that failed; -1 if unknown
 	Op                  string
 	In, Out             int64 // elements; -1 if unknown
+	Took                int64 // ms
 	Enqueued, Completed int64 // -1 if unknown
 	Ranks               []int // of Barrier
-	Reason              Reason
-	Text                string // as printed, shortened
+	End
+	Text string // as printed, shortened
+}
+
+// PG is the process group that a line names; what the line lacks is "".
+type PG struct {
+	GroupID string // number, which is local to the process
+	GUID    string // name
+	Desc    string // description, which several groups may share
+}
+
+// End is how a process ended.
+type End struct {
+	Reason   Reason
+	Launcher bool   // reports it
+	Host     string // of a task of Slurm, whose number Rank is; "" of others
 }
 
 // maxEvents is how many events of a file are kept: an aftermath may fill gigabytes.
@@ -64,12 +80,16 @@ type Log struct {
 	LastLine int // number of the last line that is not blank, and
 	LastText string
 	NCCL     bool // lines of NCCL's own log were seen
+	Named    int  // the rank that lines name as [rank3]; negative if they name none, or several
 
-	traceback bool   // a Python traceback is open
-	tracedBy  int    // the rank that prints it
-	timedOut  bool   // the watchdog gave up
-	cancelled bool   // Slurm ended the job
-	root      *Event // the root cause that torchrun prints
+	traceback bool        // a Python traceback is open
+	tracedBy  int         // the rank that prints it
+	timedOut  bool        // the watchdog gave up
+	cancelled bool        // Slurm ended the job
+	signalled bool        // a launcher ended the processes, because one ended or the job is over
+	unwound   bool        // the launcher's own exception was printed: what follows is its report
+	last      map[int]int // place in Events of the last exception of a rank, where nothing follows it yet
+	root      *Event      // the root cause that torchrun prints
 }
 
 // words are one for each kind of line, so that other lines cost little.
@@ -83,7 +103,7 @@ var (
 	ofLine    = regexp.MustCompile(`\[rank ?(\d+)\]`)
 	ofPrefix  = regexp.MustCompile(`^(?:\[\d+,(\d+)\]<std\w+>| *(\d{1,6}): )`)
 	identity  = regexp.MustCompile(`\[(?:PG (?:ID )?(\S+?)(?: PG GUID ([^\s(]+))?(?: ?\(([^)]*)\))? )?Rank (\d+)\]`)
-	work      = regexp.MustCompile(`WorkNCCL\((.*)\) ran for \d+ milliseconds`)
+	work      = regexp.MustCompile(`WorkNCCL\((.*)\) ran for (\d+) milliseconds`)
 	field     = regexp.MustCompile(`(SeqNum|OpType|NumelIn|NumelOut)=(\w+)`)
 	status    = regexp.MustCompile(`(?i)last enqueued (?:NCCL )?work: (-?\d+), last completed (?:NCCL )?work: (-?\d+)`)
 	atWork    = regexp.MustCompile(`(?:Timeout at NCCL work|at work|at work sequence id): (\d+)`)
@@ -97,7 +117,9 @@ var (
 )
 
 // NewLog begins a file; rank is that of its name, or -1.
-func NewLog(file string, rank int) *Log { return &Log{File: file, Rank: rank, tracedBy: -1} }
+func NewLog(file string, rank int) *Log {
+	return &Log{File: file, Rank: rank, tracedBy: -1, Named: unnamed, last: map[int]int{}}
+}
 
 // Read reads the next line of the file; number counts from 1.
 func (l *Log) Read(number int, line string) {
@@ -109,14 +131,19 @@ func (l *Log) Read(number int, line string) {
 	rank := l.rankOf(line)
 	if l.traceback {
 		l.readTraceback(number, line, rank)
+	} else {
+		l.goesOn(line, rank)
 	}
 	if !slices.ContainsFunc(words, func(w string) bool { return strings.Contains(line, w) }) {
 		return
 	}
 	e := newEvent(number, rank)
 	if m := identity.FindStringSubmatch(line); m != nil {
-		e.GroupID, e.Group = m[1], cmp.Or(m[3], m[2])
-		if e.Rank < 0 && (e.Group == "" || e.Group == "default_pg") {
+		e.PG = PG{m[1], m[2], m[3]}
+		if e.Desc == "undefined" { // PyTorch's word for none
+			e.Desc = ""
+		}
+		if e.Rank < 0 && e.ofAll() {
 			e.Rank = integer(m[4])
 		}
 	}
@@ -130,20 +157,58 @@ func (l *Log) Read(number int, line string) {
 
 // rankOf is the rank that a line names, or that of the file.
 func (l *Log) rankOf(line string) int {
+	named := -1
 	if m := ofLine.FindStringSubmatch(line); m != nil {
-		return integer(m[1])
+		named = integer(m[1])
+		l.name(named)
+	} else if m := ofPrefix.FindStringSubmatch(line); m != nil {
+		named = integer(cmp.Or(m[1], m[2]))
 	}
-	if m := ofPrefix.FindStringSubmatch(line); m != nil {
-		return integer(cmp.Or(m[1], m[2]))
+	if named < 0 {
+		return l.Rank
 	}
-	return l.Rank
+	return named
+}
+
+const (
+	unnamed = -1
+	several = -2
+)
+
+// name keeps the rank that lines name.
+func (l *Log) name(rank int) {
+	switch l.Named {
+	case unnamed:
+		l.Named = rank
+	case rank:
+	default:
+		l.Named = several
+	}
+}
+
+// Belong gives a log whose name has no rank the one that its lines name.
+func (l *Log) Belong() {
+	if l.Rank >= 0 || l.Named < 0 {
+		return
+	}
+	l.Rank = l.Named
+	for i := range l.Events {
+		if e := &l.Events[i]; e.Rank < 0 && e.Host == "" {
+			e.Rank = l.Rank
+		}
+	}
+}
+
+// ofAll reports whether a group may be that of all ranks, where the rank in it is the global one.
+func (g PG) ofAll() bool {
+	return g.Desc == "default_pg" || g.Desc == "" && (g.GroupID == "" || g.GroupID == "0")
 }
 
 // readWork reads PyTorch's watchdog.
 func (l *Log) readWork(e Event, line string) bool {
 	switch w, s := work.FindStringSubmatch(line), status.FindStringSubmatch(line); {
 	case w != nil:
-		e.Kind = Timeout
+		e.Kind, e.Took = Timeout, integer64(w[2])
 		l.timedOut = true
 		for _, f := range field.FindAllStringSubmatch(w[1], -1) {
 			switch f[1] {
@@ -162,7 +227,8 @@ func (l *Log) readWork(e Event, line string) bool {
 		if m := atWork.FindStringSubmatch(line); m != nil {
 			e.Seq = integer64(m[1])
 		}
-		l.nameGroup(e)
+		l.nameGroup(e, line)
+		l.restart(e)
 	case stuck.MatchString(line):
 		e.Kind = Stuck
 	default:
@@ -172,13 +238,41 @@ func (l *Log) readWork(e Event, line string) bool {
 	return true
 }
 
-// nameGroup gives the timeout that a status repeats the group of the status: the line of the timeout may name none.
-func (l *Log) nameGroup(s Event) {
+// nameGroup gives the timeout that a status repeats the group of the status: the line of the timeout may name none. Its
+// rank was then that in the group.
+func (l *Log) nameGroup(s Event, line string) {
+	rank := s.Rank
+	if m := identity.FindStringSubmatch(line); m != nil && rank < 0 {
+		rank = integer(m[4])
+	}
 	for i := range l.Events {
 		e := &l.Events[i]
-		if e.Kind == Timeout && e.Group == "" && e.GroupID == "" && e.Rank == s.Rank && e.Seq == s.Seq {
-			e.Group, e.GroupID = s.Group, s.GroupID
+		if e.Kind == Timeout && e.PG == (PG{}) && e.Rank == rank && e.Seq == s.Seq {
+			e.PG, e.Rank = s.PG, s.Rank
 		}
+	}
+}
+
+// restart drops what a rank printed before its numbers went backwards: logs may go on after a restart.
+func (l *Log) restart(s Event) {
+	old := len(l.Events) - 1
+	for ; old >= 0; old-- { // the last status of the group
+		if e := &l.Events[old]; e.Kind == Status && e.Rank == s.Rank && e.PG == s.PG {
+			break
+		}
+	}
+	if old < 0 || s.PG == (PG{}) || s.Enqueued < 0 || s.Enqueued >= l.Events[old].Completed {
+		return
+	}
+	for i := range l.Events {
+		e := &l.Events[i]
+		if e.Rank != s.Rank {
+			continue
+		}
+		if i > old && e.Kind == Timeout && e.Seq == s.Seq { // precedes its status
+			break
+		}
+		e.Kind = Past
 	}
 }
 
@@ -187,6 +281,10 @@ func (l *Log) readGloo(e Event, line string) bool {
 	switch m := barrier.FindStringSubmatch(line); {
 	case m != nil:
 		e.Kind = Barrier
+		if in := identity.FindStringSubmatch(line); in != nil && e.Rank >= 0 && integer(in[4]) != e.Rank {
+			e.Kind = Aftermath // of a group whose members are unknown
+			break
+		}
 		for _, word := range strings.FieldsFunc(m[1], func(c rune) bool { return c == ',' || c == ' ' }) {
 			e.Ranks = append(e.Ranks, integer(word))
 		}

@@ -1,6 +1,7 @@
 package watchdog_test
 
 import (
+	"cmp"
 	"reflect"
 	"strings"
 	"testing"
@@ -68,8 +69,8 @@ func TestReadLines(t *testing.T) {
 		"3: [x/pair.cc:545] Read error [127.0.0.1]:18870: Connection reset by peer.": {
 			watchdog.Closed, 3, -1, "", "", -1, -1,
 		},
-		"[rank5]: [Rank 0]: Ranks 4, 7 failed to pass monitoredBarrier in 2000 ms": {
-			watchdog.Barrier, 5, -1, "", "", -1, -1,
+		"[rank0]: [Rank 0]: Ranks 4, 7 failed to pass monitoredBarrier in 2000 ms": {
+			watchdog.Barrier, 0, -1, "", "", -1, -1,
 		},
 		"srun: error: node7: task 3: Killed": {watchdog.Death, 3, -1, "", "", -1, -1},
 		"mpirun noticed that process rank 2 with PID 0 on node a exited on signal 9 (Killed).": {
@@ -85,7 +86,8 @@ func TestReadLines(t *testing.T) {
 			continue
 		}
 		e := all[0]
-		if got := (event{e.Kind, e.Rank, e.Seq, e.Group, e.GroupID, e.Enqueued, e.Completed}); got != want {
+		got := event{e.Kind, e.Rank, e.Seq, cmp.Or(e.Desc, e.GUID), e.GroupID, e.Enqueued, e.Completed}
+		if got != want {
 			t.Errorf("%s:\n%+v, not\n%+v", line, got, want)
 		}
 	}
@@ -93,7 +95,7 @@ func TestReadLines(t *testing.T) {
 
 func TestReadTimeout(t *testing.T) {
 	e := read(0, "[rank0]: "+work)[0]
-	if e.Op != "ALLREDUCE" || e.In != 466 || e.Out != 466 {
+	if e.Op != "ALLREDUCE" || e.In != 466 || e.Out != 466 || e.Took != 600004 {
 		t.Errorf("%+v", e)
 	}
 }
@@ -102,7 +104,7 @@ func TestReadTimeout(t *testing.T) {
 func TestTimeoutHasGroupOfStatus(t *testing.T) {
 	all := read(1, "[rank1]: [Rank 1] "+work, "[rank1]: [PG ID 0 PG GUID 0(default_pg) Rank 1]  failure detected by "+
 		"watchdog at work sequence id: 1580 PG status: last enqueued work: 1582, last completed work: 1579")
-	if len(all) != 2 || all[0].Group != "default_pg" {
+	if len(all) != 2 || all[0].Desc != "default_pg" {
 		t.Errorf("%+v", all)
 	}
 }
@@ -114,18 +116,20 @@ func TestReadWrongSize(t *testing.T) {
 	}
 }
 
+func by(reason watchdog.Reason) watchdog.End { return watchdog.End{Reason: reason} }
+
 // An exception of the program is a death; one of the communication follows from another.
 func TestReadTraceback(t *testing.T) {
 	for last, want := range map[string]watchdog.Event{
-		"ValueError: batch is empty": {Kind: watchdog.Death, Reason: watchdog.ByException},
+		"ValueError: batch is empty": {Kind: watchdog.Death, End: by(watchdog.ByException)},
 		"torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2 GiB": {
-			Kind: watchdog.Death, Reason: watchdog.ByMemory,
+			Kind: watchdog.Death, End: by(watchdog.ByMemory),
 		},
-		"[rank2]: KeyError: 'x'": {Kind: watchdog.Death, Reason: watchdog.ByException},
+		"[rank2]: KeyError: 'x'": {Kind: watchdog.Death, End: by(watchdog.ByException)},
 		"torch.distributed.DistBackendError: NCCL error in: x": {
-			Kind: watchdog.Aftermath, Reason: watchdog.ByException,
+			Kind: watchdog.Aftermath, End: by(watchdog.ByException),
 		},
-		"KeyboardInterrupt": {Kind: watchdog.Aftermath, Reason: watchdog.ByException},
+		"KeyboardInterrupt": {Kind: watchdog.Aftermath, End: by(watchdog.ByException)},
 	} {
 		all := read(2, "Traceback (most recent call last):", `  File "train.py", line 3, in <module>`, "    f()", last)
 		if len(all) != 1 || all[0].Kind != want.Kind || all[0].Reason != want.Reason || all[0].Line != 4 ||

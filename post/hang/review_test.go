@@ -1,0 +1,300 @@
+package hang_test
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"busbar/internal/notice"
+	"busbar/internal/notice/hangs"
+	"busbar/post/hang"
+	"busbar/post/hang/hangtest"
+)
+
+// unusual are situations with evidence that is hostile, partial or of several processes.
+var unusual = []situation{
+	{name: "RAS counts more ranks than any job has", code: "insufficient-evidence",
+		make: func(f *hangtest.Folder) {
+			f.File("ras.txt", strings.NewReplacer(
+				"32        32   RUNNING", "60000     60000   RUNNING", "30 ranks have", "59998 ranks have",
+				" 32\n", " 60000\n",
+			).Replace(rasText))
+		}},
+	{name: "RAS lists no rank of two counts", code: "insufficient-evidence", lists: []notice.Fact{hangs.RASUnlisted{}},
+		make: func(f *hangtest.Folder) {
+			text, _, _ := strings.Cut(rasText, "  Rank 12")
+			f.File("ras.txt", text)
+		}},
+	{name: "RAS counts two collectives the other way round", code: "collective-mismatch", ranks: ranksTo(32),
+		make: func(f *hangtest.Folder) { f.File("ras.txt", rasOfTwo()) }},
+	{name: "RAS misses a rank and names it", code: "rank-died", ranks: []int{21},
+		make: func(f *hangtest.Folder) {
+			text, _, _ := strings.Cut(rasText, "Warnings\n")
+			f.File("ras.txt", text+"DEAD\n  1 job process is considered dead (unreachable via the RAS network)\n"+
+				"  Process 3487984 on node 172.16.64.213 managing GPU 5\n\n#0-0 (cf264af53edbe986) INCOMPLETE\n"+
+				"  Missing communicator data from 1 rank\n"+
+				"  Rank 21 -- GPU 5 managed by process 3487984 on node 172.16.64.213\n\nWarnings\n========\n\n")
+		}},
+	{name: "RAS considers a rank of one communicator of several dead", code: "insufficient-evidence",
+		lists: []notice.Fact{hangs.RASLost{}},
+		make: func(f *hangtest.Folder) {
+			f.File("ras.json", strings.Replace(rasOfPair(2, 2, 3), `"collective_counts": {"AllReduce": 39}`,
+				`"status": {"considered_dead": true}`, 1))
+		}},
+	{name: "RAS considers a rank of the job and of a communicator dead", code: "rank-died", ranks: []int{3},
+		make: func(f *hangtest.Folder) {
+			f.File("ras.json", strings.Replace(rasOfPair(4, 2, 3), `"collective_counts": {"AllReduce": 39}`,
+				`"status": {"considered_dead": true}`, 1))
+		}},
+	{name: "RAS counts in a communicator of two ranks", code: "rank-missing", ranks: []int{3}, sure: hangs.Likely,
+		make: func(f *hangtest.Folder) {
+			f.File("ras1.json", rasOfPair(4, 2, 3)).File("ras2.json", rasOfPair(4, 2, 3))
+		}},
+	{name: "RAS counts in a communicator of two ranks of unknown GPUs", code: "insufficient-evidence",
+		lists: []notice.Fact{hangs.RASCounts{}},
+		make: func(f *hangtest.Folder) {
+			f.File("ras1.json", rasOfPair(2, 2, 3)).File("ras2.json", rasOfPair(2, 2, 3))
+		}},
+	{name: "complete dumps and an error of NCCL", code: "no-hang", sure: hangs.Unclear,
+		make: func(f *hangtest.Folder) {
+			f.Dumps(job(2).All(reduce(), 6).Run())
+			f.File("nccl.log", "node1:10:20 [0] transport/net_ib.cc:94 NCCL WARN NET/IB : Got completion from peer "+
+				"10.0.0.2<1> with error 12, opcode 0, len 0, vendor err 129\n")
+		}},
+	{name: "a barrier and an all_reduce in dumps", code: "collective-mismatch", ranks: []int{0}, sure: hangs.Certain,
+		make: func(f *hangtest.Folder) {
+			barrier := hangtest.Call{Op: "all_reduce_barrier", In: 1, Out: 1}
+			f.Dumps(job(4).All(reduce(), 6).Except(reduce(), 0).All(barrier, 1, 0).Run())
+		}},
+	{name: "a barrier in dumps, and in a watchdog's line", code: "all-waiting",
+		make: func(f *hangtest.Folder) {
+			j := &hangtest.Job{World: 4, Stuck: true}
+			barrier := hangtest.Call{Op: "all_reduce_barrier", In: 1, Out: 1}
+			f.Dumps(j.All(reduce(), 4).All(barrier, 1).Run(), 1)
+			f.Log(1, strings.ReplaceAll(strings.Join(watchdog(1, 5, 5), "\n"), "1024", "1"))
+		}},
+	{name: "one log of one rank", code: "insufficient-evidence", lists: []notice.Fact{hangs.MembersUnknown{}},
+		make: func(f *hangtest.Folder) { f.Log(0, watchdog(0, 7, 7)...) }},
+	{name: "dumps of two hosts by local rank", code: "insufficient-evidence", lists: []notice.Fact{hangs.RankTwice{}},
+		make: func(f *hangtest.Folder) {
+			for i, d := range job(4).All(reduce(), 6).Except(reduce(), 3).Run() {
+				f.File(fmt.Sprintf("node%d/trace_%d", i/2, i%2), string(d.Pickle()))
+			}
+		}},
+	{name: "all entered at times further apart than the timeout", code: "all-waiting", sure: hangs.Unclear,
+		make: func(f *hangtest.Folder) {
+			dumps := (&hangtest.Job{World: 4, Stuck: true}).All(reduce(), 6).Run()
+			for i := range dumps[1].Entries {
+				dumps[1].Entries[i].Created -= 603e9
+			}
+			f.Dumps(dumps)
+		}},
+	{name: "rings that lost the first sends and receives", code: "insufficient-evidence",
+		lists: []notice.Fact{hangs.RingLost{}},
+		make: func(f *hangtest.Folder) {
+			dumps := job(2).All(hangtest.Call{Op: "send", Peer: 1}, 9, 0).All(hangtest.Call{Op: "recv"}, 9, 1).Run()
+			last := &dumps[1].Entries[8] // the message that was sent does not arrive
+			last.Done, last.Retired = false, false
+			dumps[0].Keep(2)
+			dumps[1].Keep(4)
+			f.Dumps(dumps)
+		}},
+}
+
+func ranksTo(n int) (all []int) {
+	for rank := range n {
+		all = append(all, rank)
+	}
+	return all
+}
+
+// rasOfTwo is an answer of RAS in which some ranks called less of one collective, and the others of another one.
+func rasOfTwo() string {
+	_, counts, _ := strings.Cut(rasText, "MISMATCH\n  Comm")
+	return rasText + "#0-0 (cf264af53edbe986) MISMATCH\n  Comm" + strings.NewReplacer(
+		"AllGather", "AllReduce", "640", "100", "641", "99").Replace(counts)
+}
+
+// rasOfPair is an answer of RAS about a communicator of the first ranks, and one of two ranks, the second of which
+// called less.
+func rasOfPair(world, first, second int) string {
+	of := func(rank, global, calls int) string {
+		return fmt.Sprintf(`{"rank": %d, "host": "h", "pid": %d, "cuda_dev": %d,
+			"collective_counts": {"AllReduce": %d}}`, rank, 100+global, global, calls)
+	}
+	var all []string
+	for rank := range world {
+		all = append(all, of(rank, rank, 50))
+	}
+	return fmt.Sprintf(`{"nccl_version": "2.28.7", "communicators": [{"hash": "0xa", "size": %d, "ranks": [%s]},
+		{"hash": "0xb", "size": 2, "ranks": [%s, %s]}], "ras": {}}`,
+		world, strings.Join(all, ", "), of(0, first, 40), of(1, second, 39))
+}
+
+func TestUnusualSituations(t *testing.T) {
+	for _, s := range unusual {
+		t.Run(s.name, func(t *testing.T) {
+			t.Parallel()
+			f := hangtest.NewFolder(t)
+			s.make(f)
+			of, notes, err := hang.Read(t.Context(), []string{f.Path})
+			if err != nil {
+				t.Fatal(err)
+			}
+			found := hang.Analyze(*of)
+			v := found.Verdict
+			t.Log(v, notice.Message(found.Cause))
+			if v.Code != s.code || !slices.Equal(v.Ranks, s.ranks) || s.sure != "" && v.Confidence != s.sure {
+				t.Errorf("%s %v, %s; wanted %s %v %s", v.Code, v.Ranks, v.Confidence, s.code, s.ranks, s.sure)
+			}
+			all := slices.Concat(found.Evidence, found.Contradictions, notes)
+			for _, want := range s.lists {
+				if !slices.ContainsFunc(all, func(n notice.Notice) bool { return n.Code() == want.Code() }) {
+					t.Errorf("no %s in %v", want.Code(), all)
+				}
+			}
+		})
+	}
+}
+
+// A pickle whose few bytes refer to the same values very often is refused.
+func TestReadRefusesSharedValues(t *testing.T) {
+	const times = 2000
+	many := func(p []byte, op ...byte) []byte { // a list of the same value
+		p = append(p, ']', '(')
+		for range times {
+			p = append(p, op...)
+		}
+		return append(p, 'e')
+	}
+	text := func(p []byte, s string) []byte {
+		return append(binary.LittleEndian.AppendUint32(append(p, 'X'), uint32(len(s))), s...)
+	}
+	p := append(text(append([]byte{0x80, 2}, "}("...), "entries"), "](}("...)
+	p = text(text(p, "profiling_name"), "nccl:all_reduce")
+	p = many(text(p, "input_sizes"), ')')
+	p = append(p, "uq\x00"...) // the entry is remembered
+	for range times {
+		p = append(p, 'h', 0)
+	}
+	p = append(p, "eu."...)
+	f := hangtest.NewFolder(t).File("trace_0", string(p))
+	_, notes, err := hang.Read(t.Context(), []string{f.Path})
+	if nothing := (*hang.NothingError)(nil); !errors.As(err, &nothing) || len(notes) != 1 ||
+		!strings.Contains(notes[0].Sentence(), "too often") {
+		t.Error(notes, err)
+	}
+}
+
+// The host of a verdict is that of its rank, and not that of the first rank of the run's diagnosis.
+func TestHostOfOwnRun(t *testing.T) {
+	found := hang.Analyze(hang.Evidence{Own: []hang.Own{{File: "run.jsonl", Cause: notice.RunHung{
+		Ranks: []notice.HungRank{
+			{PlacedRank: notice.PlacedRank{Rank: 1, Host: "a"}, Standing: notice.StandingBehind},
+			{PlacedRank: notice.PlacedRank{Rank: 3, Host: "b"}, Standing: notice.StandingGone},
+		},
+	}}}})
+	if died, is := found.Cause.(hangs.RankDied); !is || died.Host != "b" {
+		t.Errorf("%+v", found.Cause)
+	}
+}
+
+// ofFolder is the finding about what a test wrote.
+func ofFolder(t *testing.T, folder string) *hang.Finding {
+	t.Helper()
+	of, _, err := hang.Read(t.Context(), []string{folder})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return hang.Analyze(*of)
+}
+
+// Ranks that all receive are shown as such, and not as if their peers had called.
+func TestDeadlockOfReceives(t *testing.T) {
+	j := job(3)
+	for rank := range 3 {
+		j.All(hangtest.Call{Op: "recv", Peer: (rank + 1) % 3}, 1, rank)
+	}
+	found := ofFolder(t, hangtest.NewFolder(t).Dumps(j.Run()).Path)
+	differ, is := found.Cause.(hangs.CollectiveMismatch)
+	if !is || len(differ.Sides) != 3 || found.Verdict.Collective != "recv" {
+		t.Fatalf("%+v", found.Cause)
+	}
+	for _, s := range differ.Sides {
+		if s.Call.Operation != "recv" {
+			t.Errorf("%v", s)
+		}
+	}
+}
+
+// What Gloo retired last may have failed, and is not shown as completed.
+func TestColumnsOfRetired(t *testing.T) {
+	dumps := gloo(4).All(reduce(), 5).Except(reduce(), 2).Run()
+	for _, rank := range []int{0, 3} {
+		dumps[rank].Fail()
+	}
+	calls := ofFolder(t, hangtest.NewFolder(t).Dumps(dumps).Path).Calls
+	last := calls[len(calls)-1].Ranks
+	if !slices.Equal(last[hang.Ended], hangs.Ranks{0, 3}) || len(last[hang.Done]) > 0 {
+		t.Errorf("%v", last)
+	}
+}
+
+// A link in place of the folder, and links in place of dumps, are read as what they name.
+func TestReadFollowsLinks(t *testing.T) {
+	from, to := hangtest.NewFolder(t).Dumps(job(4).All(reduce(), 4).Except(reduce(), 1).Run()), t.TempDir()
+	link := func(name, of string) string {
+		path := filepath.Join(to, name)
+		if err := os.Symlink(of, path); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	for rank := range 4 {
+		link(fmt.Sprintf("trace_%d", rank), filepath.Join(from.Path, fmt.Sprintf("trace_%d", rank)))
+	}
+	outside := filepath.Join(t.TempDir(), "latest")
+	if err := os.Symlink(from.Path, outside); err != nil {
+		t.Fatal(err)
+	}
+	for _, folder := range []string{to, outside} {
+		if v := ofFolder(t, folder).Verdict; !slices.Equal(v.Ranks, []int{1}) {
+			t.Error(folder, v)
+		}
+	}
+}
+
+// A folder that cannot be read is reported, and the others count.
+func TestReadWithoutOneFolder(t *testing.T) {
+	if os.Geteuid() == 0 {
+		t.Skip("root reads every folder")
+	}
+	f := hangtest.NewFolder(t).Dumps(job(4).All(reduce(), 4).Except(reduce(), 1).Run()).File("closed/x", "")
+	closed := filepath.Join(f.Path, "closed")
+	if err := os.Chmod(closed, 0); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := os.Chmod(closed, 0o700); err != nil { // so that it can be removed
+			t.Error(err)
+		}
+	})
+	_, notes, err := hang.Read(t.Context(), []string{f.Path})
+	if err != nil || len(notes) != 1 || notes[0].Code() != (notice.FileUnreadable{}).Code() {
+		t.Error(notes, err)
+	}
+}
+
+// Each collective of which ranks called less has its side.
+func TestSidesOfCounts(t *testing.T) {
+	found := ofFolder(t, hangtest.NewFolder(t).File("ras.txt", rasOfTwo()).Path)
+	differ, _ := found.Cause.(hangs.CollectiveMismatch)
+	if of := differ.Sides; len(of) != 2 || len(of[0].Ranks) != 30 || !slices.Equal(of[1].Ranks, hangs.Ranks{12, 13}) {
+		t.Errorf("%+v", found.Cause)
+	}
+}
