@@ -25,7 +25,7 @@ func newRoot(to streams) *cobra.Command {
 		Use:   "post",
 		Short: "Analyze results of rank, logs and traces.",
 		Long: `Without a command, post detects the kind of each file: results of rank (show),
-output of other benchmarks (import, show), NCCL logs (log), hang evidence (hang),
+output of other benchmarks (import, show), NCCL logs (log), hung jobs (hang),
 traces (timeline).
 
 Commands for results read ./results, or the files and folders named, with their
