@@ -3,21 +3,19 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
-
-	"busbar/post/hang/hangtest"
 )
 
 // A verdict of any kind is exit code 0, and its JSON has the fixed form.
 func TestHangJSON(t *testing.T) {
-	f := hangtest.NewFolder(t)
-	all := hangtest.Call{Op: "all_reduce"}
-	f.Dumps((&hangtest.Job{World: 4}).All(all, 5).Except(all, 2).Run())
+	const folder = "../examples/gpu-h200/hang"
 	var out, notes bytes.Buffer
-	if err := run(t.Context(), []string{"hang", "--format", "json", f.Path}, &out, &notes); err != nil {
+	if err := run(t.Context(), []string{"hang", "--format", "json", folder}, &out, &notes); err != nil {
 		t.Fatal(err, notes.String())
 	}
 	var got struct {
@@ -39,17 +37,20 @@ func TestHangJSON(t *testing.T) {
 	slices.Sort(keys)
 	if want := "code collective confidence group ranks sequence"; strings.Join(keys, " "+
 		"") != want || got.Kind != "hang" ||
-		got.Verdict["code"] != "rank-missing" || got.Verdict["sequence"] != 6.0 || len(got.Evidence) < 2 ||
-		got.Evidence[0].Location.File != filepath.Join(f.Path, "trace_0") || got.Evidence[0].Message == "" {
+		got.Verdict["code"] != "rank-missing" || got.Verdict["sequence"] != 7.0 || len(got.Evidence) < 2 ||
+		got.Evidence[0].Location.File != filepath.Join(folder, "nccl_trace_rank_0") || got.Evidence[0].Message == "" {
 		t.Errorf("%s", out.String())
 	}
 }
 
 // Without evidence the exit code is 2.
 func TestHangWithoutEvidence(t *testing.T) {
-	f := hangtest.NewFolder(t).File("train.log", "step 1\n")
+	folder := t.TempDir()
+	if err := os.WriteFile(filepath.Join(folder, "train.log"), []byte("step 1\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
 	var out, notes bytes.Buffer
-	err := run(t.Context(), []string{"hang", f.Path}, &out, &notes)
+	err := run(t.Context(), []string{"hang", folder}, &out, &notes)
 	if code := exitCode(err, &notes); code != codeNothing || out.Len() > 0 {
 		t.Errorf("exit code %d: %s%s", code, out.String(), notes.String())
 	}
@@ -57,16 +58,17 @@ func TestHangWithoutEvidence(t *testing.T) {
 
 // Without a command, evidence of a hang is recognised by content, logs of NCCL beside it included.
 func TestAnyFileRecognisesHang(t *testing.T) {
-	f := hangtest.NewFolder(t)
-	all := hangtest.Call{Op: "all_reduce"}
-	dumps := (&hangtest.Job{World: 2}).All(all, 5).Except(all, 1).Run()
-	f.File("a_0", string(dumps[0].Pickle())).File("a_1.json", string(dumps[1].JSON()))
-	f.File("nccl.log", "node7:10:10 [0] NCCL INFO NCCL version 2.28.9+cuda13.0\n")
-	var out, notes bytes.Buffer
-	if err := run(t.Context(), []string{f.Path}, &out, &notes); err != nil {
+	folder := t.TempDir()
+	err := errors.Join(os.CopyFS(folder, os.DirFS("../examples/gpu-h200/hang")), os.WriteFile(
+		filepath.Join(folder, "nccl.log"), []byte("node7:10:10 [0] NCCL INFO NCCL version 2.28.9+cuda13.0\n"), 0o666))
+	if err != nil {
 		t.Fatal(err)
 	}
-	if text := out.String(); !strings.HasPrefix(text, "Rank 1 never called all_reduce #6") ||
+	var out, notes bytes.Buffer
+	if err := run(t.Context(), []string{folder}, &out, &notes); err != nil {
+		t.Fatal(err)
+	}
+	if text := out.String(); !strings.HasPrefix(text, "Rank 1 (vm) never called all_reduce #7") ||
 		strings.Contains(text, "Findings") {
 		t.Errorf("%s%s", text, notes.String())
 	}

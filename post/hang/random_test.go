@@ -9,7 +9,6 @@ import (
 
 	"busbar/internal/notice/hangs"
 	"busbar/post/hang"
-	"busbar/post/hang/hangtest"
 )
 
 // fault is what goes wrong in a random job, and the verdict with all evidence.
@@ -19,9 +18,9 @@ type fault struct {
 }
 
 // faulty makes a job of ranks in several groups, with one fault at a random place.
-func faulty(r *rand.Rand) (*hangtest.Job, fault) {
+func faulty(r *rand.Rand) (*Job, fault) {
 	world := 4 + 2*r.IntN(3)
-	j := &hangtest.Job{World: world, Gloo: r.IntN(2) == 0, Groups: map[string][]int{}}
+	j := &Job{World: world, Gloo: r.IntN(2) == 0, Groups: map[string][]int{}}
 	for rank := range world {
 		tp, dp := fmt.Sprint("tp", rank/2), fmt.Sprint("dp", rank%2)
 		j.Groups[tp] = append(j.Groups[tp], rank)
@@ -30,7 +29,7 @@ func faulty(r *rand.Rand) (*hangtest.Job, fault) {
 	step := func(n int64) {
 		for rank := range world {
 			for _, group := range []string{fmt.Sprint("tp", rank/2), fmt.Sprint("dp", rank%2), ""} {
-				j.All(hangtest.Call{Op: "all_reduce", Group: group, In: n, Out: n}, 1, rank)
+				j.All(Call{Op: "all_reduce", Group: group, In: n, Out: n}, 1, rank)
 			}
 		}
 	}
@@ -71,7 +70,7 @@ func TestNothingCertainIsWrong(t *testing.T) {
 		r := rand.New(rand.NewPCG(seed, 7))
 		j, truth := faulty(r)
 		dumps := j.Run()
-		f := hangtest.NewFolder(t)
+		f := NewFolder(t)
 		whole := r.IntN(3) == 0
 		if !whole {
 			degrade(r, f, j, dumps, truth)
@@ -100,7 +99,7 @@ func TestNothingCertainIsWrong(t *testing.T) {
 }
 
 // degrade writes part of the evidence: dumps that are missing, overwritten, early or late, and logs of some ranks.
-func degrade(r *rand.Rand, f *hangtest.Folder, j *hangtest.Job, dumps []*hangtest.Dump, truth fault) {
+func degrade(r *rand.Rand, f *Folder, j *Job, dumps []*Dump, truth fault) {
 	if truth.code != "no-hang" && !j.Gloo {
 		watched(r, f, dumps, truth)
 	}
@@ -127,7 +126,7 @@ func degrade(r *rand.Rand, f *hangtest.Folder, j *hangtest.Job, dumps []*hangtes
 }
 
 // watched writes what the watchdogs of some ranks print.
-func watched(r *rand.Rand, f *hangtest.Folder, dumps []*hangtest.Dump, truth fault) {
+func watched(r *rand.Rand, f *Folder, dumps []*Dump, truth fault) {
 	for _, d := range dumps {
 		last := d.Entries[len(d.Entries)-1]
 		switch {

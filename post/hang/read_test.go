@@ -10,10 +10,9 @@ import (
 	"busbar/internal/notice"
 	"busbar/internal/notice/hangs"
 	"busbar/post/hang"
-	"busbar/post/hang/hangtest"
 )
 
-func read(t *testing.T, f *hangtest.Folder) (*hang.Evidence, []notice.Notice) {
+func read(t *testing.T, f *Folder) (*hang.Evidence, []notice.Notice) {
 	t.Helper()
 	of, notes, err := hang.Read(context.Background(), []string{f.Path})
 	if err != nil {
@@ -40,9 +39,9 @@ func codes(notes []notice.Notice) (all []notice.Code) {
 
 // The pickle and the JSON of one process are one dump: the one with stacks.
 func TestReadJoinsFormsOfOneProcess(t *testing.T) {
-	f := hangtest.NewFolder(t)
+	f := NewFolder(t)
 	for _, d := range job(2).All(reduce(), 3).Run() {
-		f.Dumps([]*hangtest.Dump{d}).File(fmt.Sprintf("trace_%d.json", d.Rank), string(d.JSON()))
+		f.Dumps([]*Dump{d}).File(fmt.Sprintf("trace_%d.json", d.Rank), string(d.JSON()))
 	}
 	of, notes := read(t, f)
 	if len(notes) > 0 || !slices.Equal(ranksOf(of), []int{0, 1}) || of.Dumps[0].JSON || of.Dumps[1].JSON {
@@ -52,7 +51,7 @@ func TestReadJoinsFormsOfOneProcess(t *testing.T) {
 
 // Two processes with one rank number are reported and not merged: the newest counts.
 func TestReadReportsDumpsOfOneRank(t *testing.T) {
-	f := hangtest.NewFolder(t)
+	f := NewFolder(t)
 	run, before := job(2).All(reduce(), 3).Run(), job(2).All(reduce(), 2).Run()
 	for rank, by := range []int64{-10e9, 5e8} {
 		for i := range before[rank].Entries {
@@ -75,11 +74,11 @@ func TestReadReportsDumpsOfOneRank(t *testing.T) {
 
 // Another job in the folder has another world.
 func TestReadReportsOtherJobs(t *testing.T) {
-	f := hangtest.NewFolder(t)
+	f := NewFolder(t)
 	f.Dumps(job(4).All(reduce(), 3).Run(), 3)
 	other := job(8).All(reduce(), 3).Run()[7]
 	other.Until(1)
-	f.Dumps([]*hangtest.Dump{other})
+	f.Dumps([]*Dump{other})
 	of, notes := read(t, f)
 	if !slices.Equal(ranksOf(of), []int{0, 1, 2}) || !slices.Equal(codes(notes), []notice.Code{"dump-of-other-run"}) {
 		t.Error(ranksOf(of), notes)
@@ -88,7 +87,7 @@ func TestReadReportsOtherJobs(t *testing.T) {
 
 // Damaged and foreign files are reported with their names; the rest is read.
 func TestReadReportsDamagedFiles(t *testing.T) {
-	f := hangtest.NewFolder(t)
+	f := NewFolder(t)
 	f.Dumps(job(2).All(reduce(), 3).Run())
 	f.File("trace_9", "\x80\x02cos\nsystem\n.").File("trace", string(job(1).All(reduce(), 1).Run()[0].Pickle()))
 	f.File("other_4.json", `{"entries": 5, "pg_config": {}}`).File("image.png", "\x89PNG\x00\x00").File("empty", "")
@@ -109,7 +108,7 @@ func TestReadReportsDamagedFiles(t *testing.T) {
 
 // A number in a log's name is a rank only behind that word; torchrun's is local.
 func TestReadRanksOfLogs(t *testing.T) {
-	f := hangtest.NewFolder(t)
+	f := NewFolder(t)
 	f.Dumps(job(2).All(reduce(), 3).Run())
 	for _, name := range []string{"slurm-1.out", "node1.log", "train_4711.log"} {
 		f.File(name, timedOut+"\n")
@@ -135,7 +134,7 @@ func TestReadRanksOfLogs(t *testing.T) {
 
 // A folder without evidence is an error that names it.
 func TestReadNothing(t *testing.T) {
-	f := hangtest.NewFolder(t)
+	f := NewFolder(t)
 	f.File("train.log", "step 1\nstep 2\n")
 	_, _, err := hang.Read(context.Background(), []string{f.Path})
 	var nothing *hang.NothingError
@@ -154,7 +153,7 @@ func TestStacks(t *testing.T) {
 			"nvmlDev 2 " +
 			"busId 60 commId 0x43 - Init COMPLETE\n",
 	} {
-		f := hangtest.NewFolder(t)
+		f := NewFolder(t)
 		f.Dumps(job(4).All(reduce(), 3).Except(reduce(), 2).Run()).File(name, spied)
 		if log != "" {
 			f.File("nccl.txt", log)

@@ -13,27 +13,26 @@ import (
 	"busbar/internal/notice"
 	"busbar/internal/notice/hangs"
 	"busbar/post/hang"
-	"busbar/post/hang/hangtest"
 )
 
 // unusual are situations with evidence that is hostile, partial or of several processes.
 var unusual = []situation{
 	{name: "RAS counts more ranks than any job has", code: "insufficient-evidence",
-		make: func(f *hangtest.Folder) {
+		make: func(f *Folder) {
 			f.File("ras.txt", strings.NewReplacer(
 				"32        32   RUNNING", "60000     60000   RUNNING", "30 ranks have", "59998 ranks have",
 				" 32\n", " 60000\n",
 			).Replace(rasText))
 		}},
 	{name: "RAS lists no rank of two counts", code: "insufficient-evidence", lists: []notice.Fact{hangs.RASUnlisted{}},
-		make: func(f *hangtest.Folder) {
+		make: func(f *Folder) {
 			text, _, _ := strings.Cut(rasText, "  Rank 12")
 			f.File("ras.txt", text)
 		}},
 	{name: "RAS counts two collectives the other way round", code: "collective-mismatch", ranks: ranksTo(32),
-		make: func(f *hangtest.Folder) { f.File("ras.txt", rasOfTwo()) }},
+		make: func(f *Folder) { f.File("ras.txt", rasOfTwo()) }},
 	{name: "RAS misses a rank and names it", code: "rank-died", ranks: []int{21},
-		make: func(f *hangtest.Folder) {
+		make: func(f *Folder) {
 			text, _, _ := strings.Cut(rasText, "Warnings\n")
 			f.File("ras.txt", text+"DEAD\n  1 job process is considered dead (unreachable via the RAS network)\n"+
 				"  Process 3487984 on node 172.16.64.213 managing GPU 5\n\n#0-0 (cf264af53edbe986) INCOMPLETE\n"+
@@ -42,53 +41,53 @@ var unusual = []situation{
 		}},
 	{name: "RAS considers a rank of one communicator of several dead", code: "insufficient-evidence",
 		lists: []notice.Fact{hangs.RASLost{}},
-		make: func(f *hangtest.Folder) {
+		make: func(f *Folder) {
 			f.File("ras.json", strings.Replace(rasOfPair(2, 2, 3), `"collective_counts": {"AllReduce": 39}`,
 				`"status": {"considered_dead": true}`, 1))
 		}},
 	{name: "RAS considers a rank of the job and of a communicator dead", code: "rank-died", ranks: []int{3},
-		make: func(f *hangtest.Folder) {
+		make: func(f *Folder) {
 			f.File("ras.json", strings.Replace(rasOfPair(4, 2, 3), `"collective_counts": {"AllReduce": 39}`,
 				`"status": {"considered_dead": true}`, 1))
 		}},
 	{name: "RAS counts in a communicator of two ranks", code: "rank-missing", ranks: []int{3}, sure: hangs.Likely,
-		make: func(f *hangtest.Folder) {
+		make: func(f *Folder) {
 			f.File("ras1.json", rasOfPair(4, 2, 3)).File("ras2.json", rasOfPair(4, 2, 3))
 		}},
 	{name: "RAS counts in a communicator of two ranks of unknown GPUs", code: "insufficient-evidence",
 		lists: []notice.Fact{hangs.RASCounts{}},
-		make: func(f *hangtest.Folder) {
+		make: func(f *Folder) {
 			f.File("ras1.json", rasOfPair(2, 2, 3)).File("ras2.json", rasOfPair(2, 2, 3))
 		}},
 	{name: "complete dumps and an error of NCCL", code: "no-hang", sure: hangs.Unclear,
-		make: func(f *hangtest.Folder) {
+		make: func(f *Folder) {
 			f.Dumps(job(2).All(reduce(), 6).Run())
 			f.File("nccl.log", "node1:10:20 [0] transport/net_ib.cc:94 NCCL WARN NET/IB : Got completion from peer "+
 				"10.0.0.2<1> with error 12, opcode 0, len 0, vendor err 129\n")
 		}},
 	{name: "a barrier and an all_reduce in dumps", code: "collective-mismatch", ranks: []int{0}, sure: hangs.Certain,
-		make: func(f *hangtest.Folder) {
-			barrier := hangtest.Call{Op: "all_reduce_barrier", In: 1, Out: 1}
+		make: func(f *Folder) {
+			barrier := Call{Op: "all_reduce_barrier", In: 1, Out: 1}
 			f.Dumps(job(4).All(reduce(), 6).Except(reduce(), 0).All(barrier, 1, 0).Run())
 		}},
 	{name: "a barrier in dumps, and in a watchdog's line", code: "all-waiting",
-		make: func(f *hangtest.Folder) {
-			j := &hangtest.Job{World: 4, Stuck: true}
-			barrier := hangtest.Call{Op: "all_reduce_barrier", In: 1, Out: 1}
+		make: func(f *Folder) {
+			j := &Job{World: 4, Stuck: true}
+			barrier := Call{Op: "all_reduce_barrier", In: 1, Out: 1}
 			f.Dumps(j.All(reduce(), 4).All(barrier, 1).Run(), 1)
 			f.Log(1, strings.ReplaceAll(strings.Join(watchdog(1, 5, 5), "\n"), "1024", "1"))
 		}},
 	{name: "one log of one rank", code: "insufficient-evidence", lists: []notice.Fact{hangs.MembersUnknown{}},
-		make: func(f *hangtest.Folder) { f.Log(0, watchdog(0, 7, 7)...) }},
+		make: func(f *Folder) { f.Log(0, watchdog(0, 7, 7)...) }},
 	{name: "dumps of two hosts by local rank", code: "insufficient-evidence", lists: []notice.Fact{hangs.RankTwice{}},
-		make: func(f *hangtest.Folder) {
+		make: func(f *Folder) {
 			for i, d := range job(4).All(reduce(), 6).Except(reduce(), 3).Run() {
 				f.File(fmt.Sprintf("node%d/trace_%d", i/2, i%2), string(d.Pickle()))
 			}
 		}},
 	{name: "all entered at times further apart than the timeout", code: "all-waiting", sure: hangs.Unclear,
-		make: func(f *hangtest.Folder) {
-			dumps := (&hangtest.Job{World: 4, Stuck: true}).All(reduce(), 6).Run()
+		make: func(f *Folder) {
+			dumps := (&Job{World: 4, Stuck: true}).All(reduce(), 6).Run()
 			for i := range dumps[1].Entries {
 				dumps[1].Entries[i].Created -= 603e9
 			}
@@ -96,8 +95,8 @@ var unusual = []situation{
 		}},
 	{name: "rings that lost the first sends and receives", code: "insufficient-evidence",
 		lists: []notice.Fact{hangs.RingLost{}},
-		make: func(f *hangtest.Folder) {
-			dumps := job(2).All(hangtest.Call{Op: "send", Peer: 1}, 9, 0).All(hangtest.Call{Op: "recv"}, 9, 1).Run()
+		make: func(f *Folder) {
+			dumps := job(2).All(Call{Op: "send", Peer: 1}, 9, 0).All(Call{Op: "recv"}, 9, 1).Run()
 			last := &dumps[1].Entries[8] // the message that was sent does not arrive
 			last.Done, last.Retired = false, false
 			dumps[0].Keep(2)
@@ -140,7 +139,7 @@ func TestUnusualSituations(t *testing.T) {
 	for _, s := range unusual {
 		t.Run(s.name, func(t *testing.T) {
 			t.Parallel()
-			f := hangtest.NewFolder(t)
+			f := NewFolder(t)
 			s.make(f)
 			of, notes, err := hang.Read(t.Context(), []string{f.Path})
 			if err != nil {
@@ -183,7 +182,7 @@ func TestReadRefusesSharedValues(t *testing.T) {
 		p = append(p, 'h', 0)
 	}
 	p = append(p, "eu."...)
-	f := hangtest.NewFolder(t).File("trace_0", string(p))
+	f := NewFolder(t).File("trace_0", string(p))
 	_, notes, err := hang.Read(t.Context(), []string{f.Path})
 	if nothing := (*hang.NothingError)(nil); !errors.As(err, &nothing) || len(notes) != 1 ||
 		!strings.Contains(notes[0].Sentence(), "too often") {
@@ -218,9 +217,9 @@ func ofFolder(t *testing.T, folder string) *hang.Finding {
 func TestDeadlockOfReceives(t *testing.T) {
 	j := job(3)
 	for rank := range 3 {
-		j.All(hangtest.Call{Op: "recv", Peer: (rank + 1) % 3}, 1, rank)
+		j.All(Call{Op: "recv", Peer: (rank + 1) % 3}, 1, rank)
 	}
-	found := ofFolder(t, hangtest.NewFolder(t).Dumps(j.Run()).Path)
+	found := ofFolder(t, NewFolder(t).Dumps(j.Run()).Path)
 	differ, is := found.Cause.(hangs.CollectiveMismatch)
 	if !is || len(differ.Sides) != 3 || found.Verdict.Collective != "recv" {
 		t.Fatalf("%+v", found.Cause)
@@ -238,7 +237,7 @@ func TestColumnsOfRetired(t *testing.T) {
 	for _, rank := range []int{0, 3} {
 		dumps[rank].Fail()
 	}
-	calls := ofFolder(t, hangtest.NewFolder(t).Dumps(dumps).Path).Calls
+	calls := ofFolder(t, NewFolder(t).Dumps(dumps).Path).Calls
 	last := calls[len(calls)-1].Ranks
 	if !slices.Equal(last[hang.Ended], hangs.Ranks{0, 3}) || len(last[hang.Done]) > 0 {
 		t.Errorf("%v", last)
@@ -247,7 +246,7 @@ func TestColumnsOfRetired(t *testing.T) {
 
 // A link in place of the folder, and links in place of dumps, are read as what they name.
 func TestReadFollowsLinks(t *testing.T) {
-	from, to := hangtest.NewFolder(t).Dumps(job(4).All(reduce(), 4).Except(reduce(), 1).Run()), t.TempDir()
+	from, to := NewFolder(t).Dumps(job(4).All(reduce(), 4).Except(reduce(), 1).Run()), t.TempDir()
 	link := func(name, of string) string {
 		path := filepath.Join(to, name)
 		if err := os.Symlink(of, path); err != nil {
@@ -274,7 +273,7 @@ func TestReadWithoutOneFolder(t *testing.T) {
 	if os.Geteuid() == 0 {
 		t.Skip("root reads every folder")
 	}
-	f := hangtest.NewFolder(t).Dumps(job(4).All(reduce(), 4).Except(reduce(), 1).Run()).File("closed/x", "")
+	f := NewFolder(t).Dumps(job(4).All(reduce(), 4).Except(reduce(), 1).Run()).File("closed/x", "")
 	closed := filepath.Join(f.Path, "closed")
 	if err := os.Chmod(closed, 0); err != nil {
 		t.Fatal(err)
@@ -292,7 +291,7 @@ func TestReadWithoutOneFolder(t *testing.T) {
 
 // Each collective of which ranks called less has its side.
 func TestSidesOfCounts(t *testing.T) {
-	found := ofFolder(t, hangtest.NewFolder(t).File("ras.txt", rasOfTwo()).Path)
+	found := ofFolder(t, NewFolder(t).File("ras.txt", rasOfTwo()).Path)
 	differ, _ := found.Cause.(hangs.CollectiveMismatch)
 	if of := differ.Sides; len(of) != 2 || len(of[0].Ranks) != 30 || !slices.Equal(of[1].Ranks, hangs.Ranks{12, 13}) {
 		t.Errorf("%+v", found.Cause)

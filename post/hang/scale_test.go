@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"busbar/post/hang"
-	"busbar/post/hang/hangtest"
 )
 
 // BenchmarkThousandDumps reads and analyzes 1,024 dumps of 2,000 entries with stacks of 12 functions. One rank stopped
@@ -18,7 +17,7 @@ import (
 func BenchmarkThousandDumps(b *testing.B) {
 	const world, entries = 1024, 2000
 	folder := b.TempDir()
-	d := (&hangtest.Job{World: 1}).All(reduce(), entries).Run()[0]
+	d := (&Job{World: 1}).All(reduce(), entries).Run()[0]
 	members := make([]int, world)
 	for i := range members {
 		members[i] = i

@@ -11,13 +11,12 @@ import (
 	"busbar/internal/notice/hangs"
 	"busbar/internal/result"
 	"busbar/post/hang"
-	"busbar/post/hang/hangtest"
 )
 
 // situation is a job whose cause is known.
 type situation struct {
 	name  string
-	make  func(f *hangtest.Folder)
+	make  func(f *Folder)
 	code  string
 	ranks []int
 	sure  hangs.Confidence // "": any
@@ -25,12 +24,12 @@ type situation struct {
 	lists []notice.Fact    // kinds of facts that evidence or contradictions have
 }
 
-func reduce() hangtest.Call         { return hangtest.Call{Op: "all_reduce"} }
-func sized(n int64) hangtest.Call   { return hangtest.Call{Op: "all_reduce", In: n, Out: n} }
-func gather() hangtest.Call         { return hangtest.Call{Op: "all_gather", In: 256, Out: 1024} }
-func in(group string) hangtest.Call { return hangtest.Call{Op: "all_reduce", Group: group} }
-func job(world int) *hangtest.Job   { return &hangtest.Job{World: world} }
-func gloo(world int) *hangtest.Job  { return &hangtest.Job{World: world, Gloo: true} }
+func reduce() Call         { return Call{Op: "all_reduce"} }
+func sized(n int64) Call   { return Call{Op: "all_reduce", In: n, Out: n} }
+func gather() Call         { return Call{Op: "all_gather", In: 256, Out: 1024} }
+func in(group string) Call { return Call{Op: "all_reduce", Group: group} }
+func job(world int) *Job   { return &Job{World: world} }
+func gloo(world int) *Job  { return &Job{World: world, Gloo: true} }
 
 // watchdog is what PyTorch prints on a rank that waits, since 2.6.
 func watchdog(rank, seq, enqueued int) []string {
@@ -61,14 +60,14 @@ const (
 		"8000ms for recv operation to complete"
 )
 
-func logs(f *hangtest.Folder, seq, enqueued int, ranks ...int) {
+func logs(f *Folder, seq, enqueued int, ranks ...int) {
 	for _, rank := range ranks {
 		f.Log(rank, watchdog(rank, seq, enqueued)...)
 	}
 }
 
 // silent is a Gloo job in which ranks end without a message.
-func silent(f *hangtest.Folder, ranks ...int) {
+func silent(f *Folder, ranks ...int) {
 	j := gloo(4).All(reduce(), 4).Except(reduce(), ranks...)
 	dumps := j.Run()
 	for _, d := range dumps {
@@ -83,30 +82,30 @@ func silent(f *hangtest.Folder, ranks ...int) {
 
 var plain = []situation{
 	{name: "a rank stops calling", code: "rank-missing", ranks: []int{5}, sure: hangs.Certain,
-		make: func(f *hangtest.Folder) {
+		make: func(f *Folder) {
 			f.Dumps(job(8).All(reduce(), 10).Except(reduce(), 5).Run())
 			logs(f, 11, 11, 0, 3)
 			f.Log(5, signalled(5, 10))
 		}},
 	{name: "two ranks stop calling, and no log", code: "rank-missing", ranks: []int{2, 6}, sure: hangs.Likely,
-		make: func(f *hangtest.Folder) {
+		make: func(f *Folder) {
 			f.Dumps(job(8).All(reduce(), 10).Except(reduce(), 2, 6).Run())
 		}},
 	{name: "a rank calls another collective", code: "collective-mismatch", ranks: []int{3}, sure: hangs.Certain,
-		make: func(f *hangtest.Folder) {
+		make: func(f *Folder) {
 			f.Dumps(job(8).All(reduce(), 4).All(gather(), 1, 3).Except(reduce(), 3).Run())
 		}},
 	{name: "a rank passes another size", code: "size-mismatch", ranks: []int{7}, sure: hangs.Likely,
-		make: func(f *hangtest.Folder) {
+		make: func(f *Folder) {
 			f.Dumps(job(8).All(reduce(), 4).All(sized(512), 1, 7).Except(sized(1000), 7).Run())
 		}},
 	{name: "a rank is killed", code: "rank-died", ranks: []int{2}, sure: hangs.Certain,
-		make: func(f *hangtest.Folder) {
+		make: func(f *Folder) {
 			f.Dumps(job(4).All(reduce(), 4).Except(reduce(), 2).Run(), 2)
 			f.File("slurm-1.out", "step 4\nsrun: error: node7: task 2: Killed\n")
 		}},
 	{name: "a rank raises an exception", code: "rank-died", ranks: []int{1}, sure: hangs.Certain,
-		make: func(f *hangtest.Folder) {
+		make: func(f *Folder) {
 			f.Dumps(job(4).All(reduce(), 4).Except(reduce(), 1).Run(), 1)
 			f.Log(1, "Traceback (most recent call last):", `  File "train.py", line 3, in <module>`,
 				"ValueError: batch is empty")
@@ -115,7 +114,7 @@ var plain = []situation{
 				"  exitcode  : 1 (pid: 4711)\n")
 		}},
 	{name: "the network fails", code: "all-waiting",
-		make: func(f *hangtest.Folder) {
+		make: func(f *Folder) {
 			j := job(4).All(reduce(), 6)
 			j.Stuck = true
 			f.Dumps(j.Run())
@@ -124,27 +123,27 @@ var plain = []situation{
 			logs(f, 6, 6, 1, 2, 3)
 		}},
 	{name: "nothing hangs", code: "no-hang", sure: hangs.Certain,
-		make: func(f *hangtest.Folder) { f.Dumps(job(4).All(reduce(), 6).Run()) }},
+		make: func(f *Folder) { f.Dumps(job(4).All(reduce(), 6).Run()) }},
 	{name: "only lines of watchdogs", code: "rank-missing", ranks: []int{2},
-		make: func(f *hangtest.Folder) {
+		make: func(f *Folder) {
 			logs(f, 6, 9, 0, 1, 3)
 			f.Log(2, signalled(2, 5))
 		}},
 	{name: "only watchdogs, of different collectives", code: "collective-mismatch", ranks: []int{1},
-		make: func(f *hangtest.Folder) {
+		make: func(f *Folder) {
 			logs(f, 6, 9, 0, 2, 3)
 			f.Log(1, strings.ReplaceAll(strings.Join(watchdog(1, 6, 6), "\n"), "ALLREDUCE", "BROADCAST"))
 		}},
 	{name: "only watchdogs, which gave up on different numbers", code: "collective-mismatch", ranks: []int{0},
 		sure: hangs.Unclear,
-		make: func(f *hangtest.Folder) {
+		make: func(f *Folder) {
 			f.Log(0, strings.ReplaceAll(watchdog(0, 532341, 532341)[0], "ALLREDUCE", "_ALLGATHER_BASE"))
 			for _, rank := range []int{1, 2} {
 				f.Log(rank, strings.ReplaceAll(watchdog(rank, 532339, 532339)[0], "ALLREDUCE", "BROADCAST"))
 			}
 		}},
 	{name: "monitored_barrier", code: "rank-missing", ranks: []int{4, 5, 6, 7},
-		make: func(f *hangtest.Folder) {
+		make: func(f *Folder) {
 			f.Log(0, "RuntimeError: [Rank 0]: Ranks 4, 5, 6, 7 failed to pass monitoredBarrier in 2000000 ms")
 			f.Log(1, "RuntimeError: Rank 1 successfully reached monitoredBarrier, but received errors while waiting "+
 				"for "+
@@ -154,24 +153,24 @@ var plain = []situation{
 		ranks: []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28,
 			29,
 			30, 31},
-		make: func(f *hangtest.Folder) { f.File("ras.txt", rasText) }},
+		make: func(f *Folder) { f.File("ras.txt", rasText) }},
 	{name: "two snapshots of RAS with equal counts", code: "rank-missing", ranks: []int{1}, sure: hangs.Likely,
-		make: func(f *hangtest.Folder) {
+		make: func(f *Folder) {
 			f.File("ras1.json", rasJSON(7, 5)).File("ras2.json", rasJSON(7, 5))
 		}},
 	{name: "two snapshots of RAS, and the job runs", code: "rank-missing", ranks: []int{1}, sure: hangs.Unclear,
 		lists: []notice.Fact{hangs.OneSnapshot{}},
-		make: func(f *hangtest.Folder) {
+		make: func(f *Folder) {
 			f.File("ras1.json", rasJSON(7, 5)).File("ras2.json", rasJSON(9, 8))
 		}},
 	{name: "RAS reports a dead rank", code: "rank-died", ranks: []int{3}, sure: hangs.Likely,
-		make: func(f *hangtest.Folder) {
+		make: func(f *Folder) {
 			f.File("ras.json", `{"nccl_version": "2.28.7", "communicators": [{"hash": "0x1", "size": 4,
 				"missing_ranks_count": 1, "ranks": [{"rank": 0, "host": "a", "pid": 1}], "missing_ranks": [{"rank": 3,
 				"host": "b", "pid": 2, "status": {"unresponsive": true, "considered_dead": true}}]}]}`)
 		}},
 	{name: "calls in NCCL's log", code: "collective-mismatch", ranks: []int{2}, sure: hangs.Likely,
-		make: func(f *hangtest.Folder) {
+		make: func(f *Folder) {
 			for rank := range 4 {
 				name := "AllReduce"
 				if rank == 2 {
@@ -186,30 +185,30 @@ var plain = []situation{
 			}
 		}},
 	{name: "busbar's own diagnosis", code: "rank-missing", ranks: []int{1}, sure: hangs.Certain,
-		make: func(f *hangtest.Folder) {
+		make: func(f *Folder) {
 			f.File("run.jsonl", ownRun(notice.RunHung{Problem: "x", Ranks: []notice.HungRank{{
 				PlacedRank: notice.PlacedRank{Rank: 1, Host: "b"}, Standing: notice.StandingBehind, Case: "all_reduce",
 			}}}))
 		}},
 	{name: "a rank of busbar's own run died", code: "rank-died", ranks: []int{2}, sure: hangs.Certain,
-		make: func(f *hangtest.Folder) {
+		make: func(f *Folder) {
 			f.File("run.jsonl", ownRun(notice.RankGone{PlacedRank: notice.PlacedRank{Rank: 2, Host: "b"}}))
 		}},
 	{name: "a tie", code: "collective-mismatch", ranks: []int{0, 1}, sure: hangs.Unclear,
-		make: func(f *hangtest.Folder) {
+		make: func(f *Folder) {
 			f.Dumps(job(2).All(reduce(), 4).All(gather(), 1, 1).All(reduce(), 1, 0).Run())
 		}},
 	{name: "sums of an all-to-all differ", code: "size-mismatch", ranks: []int{0, 1, 2, 3}, sure: hangs.Unclear,
-		make: func(f *hangtest.Folder) {
+		make: func(f *Folder) {
 			j := job(4).All(reduce(), 2)
 			for rank := range 4 {
-				j.All(hangtest.Call{Op: "all_to_all", In: 100 + int64(rank), Out: 100}, 1, rank)
+				j.All(Call{Op: "all_to_all", In: 100 + int64(rank), Out: 100}, 1, rank)
 			}
 			j.Stuck = true
 			f.Dumps(j.Run())
 		}},
 	{name: "groups in different order", code: "collective-mismatch", ranks: []int{0, 1}, sure: hangs.Unclear,
-		make: func(f *hangtest.Folder) {
+		make: func(f *Folder) {
 			j := gloo(2)
 			j.Groups = map[string][]int{"a": {0, 1}, "b": {0, 1}}
 			f.Dumps(j.All(reduce(), 3).All(in("a"), 1, 0).All(in("b"), 1, 1).Run())
@@ -219,20 +218,20 @@ var plain = []situation{
 var misleading = []situation{
 	{name: "a rank enters late, and looks matched", code: "rank-missing", ranks: []int{2},
 		lists: []notice.Fact{hangs.EnteredLate{}},
-		make: func(f *hangtest.Folder) {
+		make: func(f *Folder) {
 			j := job(4).All(reduce(), 5).Except(reduce(), 2)
-			j.All(hangtest.Call{Op: "all_reduce", Late: 700}, 1, 2)
+			j.All(Call{Op: "all_reduce", Late: 700}, 1, 2)
 			j.Stuck = true
 			f.Dumps(j.Run())
 			logs(f, 6, 6, 0, 1, 3)
 		}},
 	{name: "a ring lost the group's calls", code: "rank-missing", ranks: []int{1},
 		lists: []notice.Fact{hangs.RingLost{}},
-		make: func(f *hangtest.Folder) {
+		make: func(f *Folder) {
 			j := job(4)
 			j.Groups = map[string][]int{"dp": {2, 3}}
 			dumps := j.All(reduce(), 5).Except(reduce(), 1).Run()
-			dumps[3].Entries = append(dumps[3].Entries, hangtest.Entry{Group: "dp", Op: "all_reduce", In: 8, Out: 8,
+			dumps[3].Entries = append(dumps[3].Entries, Entry{Group: "dp", Op: "all_reduce", In: 8, Out: 8,
 				Seq:    1,
 				Record: 90, Created: dumps[3].Entries[0].Created, Done: true, Retired: true})
 			dumps[3].Keep(1)
@@ -240,9 +239,9 @@ var misleading = []situation{
 		}},
 	{name: "a rank left no dump, and nothing else", code: "insufficient-evidence", sure: hangs.Unclear,
 		lists: []notice.Fact{hangs.NoDump{}},
-		make:  func(f *hangtest.Folder) { f.Dumps(job(4).All(reduce(), 5).Except(reduce(), 2).Run(), 2) }},
+		make:  func(f *Folder) { f.Dumps(job(4).All(reduce(), 5).Except(reduce(), 2).Run(), 2) }},
 	{name: "others time out after a rank was killed", code: "rank-died", ranks: []int{3},
-		make: func(f *hangtest.Folder) {
+		make: func(f *Folder) {
 			f.Dumps(job(4).All(reduce(), 4).Except(reduce(), 3).Run(), 3)
 			logs(f, 5, 5, 0, 1, 2)
 			f.File("torchrun.txt", "Root Cause (first observed failure):\n[0]:\n  time      : 2026-01-01_10:00:00\n"+
@@ -250,7 +249,7 @@ var misleading = []situation{
 				"  traceback : Signal 9 (SIGKILL) received by PID 4711\n")
 		}},
 	{name: "the launcher kills the missing rank at last", code: "rank-missing", ranks: []int{2},
-		make: func(f *hangtest.Folder) {
+		make: func(f *Folder) {
 			f.Dumps(job(4).All(reduce(), 4).Except(reduce(), 2).Run())
 			logs(f, 5, 5, 0, 1, 3)
 			f.File("slurm-1.out", strings.Join(watchdog(0, 5, 5), "\n")+"\nsrun: error: node7: task 2: Killed\n"+
@@ -258,7 +257,7 @@ var misleading = []situation{
 		}},
 	{name: "Gloo retires what failed", code: "rank-missing", ranks: []int{2},
 		lists: []notice.Fact{hangs.TimedOut{}},
-		make: func(f *hangtest.Folder) {
+		make: func(f *Folder) {
 			dumps := gloo(4).All(reduce(), 5).Except(reduce(), 2).Run()
 			for _, d := range dumps {
 				d.Fail()
@@ -270,7 +269,7 @@ var misleading = []situation{
 		}},
 	{name: "Gloo retires what failed, and no log", code: "rank-missing", ranks: []int{2}, sure: hangs.Unclear,
 		lists: []notice.Fact{hangs.RetiredUnknown{}},
-		make: func(f *hangtest.Folder) {
+		make: func(f *Folder) {
 			dumps := gloo(4).All(reduce(), 5).Except(reduce(), 2).Run()
 			for _, d := range dumps {
 				d.Fail()
@@ -279,7 +278,7 @@ var misleading = []situation{
 		}},
 	{name: "a rank skipped one call, and all later ones differ", code: "size-mismatch", ranks: []int{1},
 		lists: []notice.Fact{hangs.Skipped{}},
-		make: func(f *hangtest.Folder) {
+		make: func(f *Folder) {
 			j := job(4).All(reduce(), 4).Except(sized(10), 1)
 			for _, n := range []int64{20, 30, 40} {
 				j.All(sized(n), 1)
@@ -287,31 +286,31 @@ var misleading = []situation{
 			f.Dumps(j.Run())
 		}},
 	{name: "an uneven all-to-all is legal", code: "rank-missing", ranks: []int{0},
-		make: func(f *hangtest.Folder) {
+		make: func(f *Folder) {
 			j := job(4).All(reduce(), 2)
 			for rank := range 4 {
-				j.All(hangtest.Call{Op: "all_to_all", In: 100 + int64(rank), Out: 103 - int64(rank)}, 1, rank)
+				j.All(Call{Op: "all_to_all", In: 100 + int64(rank), Out: 103 - int64(rank)}, 1, rank)
 			}
-			f.Dumps(j.Except(hangtest.Call{Op: "all_to_all", In: 7, Out: 7}, 0).Run())
+			f.Dumps(j.Except(Call{Op: "all_to_all", In: 7, Out: 7}, 0).Run())
 		}},
 	{name: "a pipeline whose first stage stops", code: "rank-missing", ranks: []int{0},
-		make: func(f *hangtest.Folder) {
+		make: func(f *Folder) {
 			j := gloo(4).All(reduce(), 2)
 			for rank := range 3 {
-				j.All(hangtest.Call{Op: "recv", Peer: rank}, 1, rank+1)
+				j.All(Call{Op: "recv", Peer: rank}, 1, rank+1)
 				if rank > 0 {
-					j.All(hangtest.Call{Op: "send", Peer: rank + 1}, 1, rank)
+					j.All(Call{Op: "send", Peer: rank + 1}, 1, rank)
 				}
 			}
 			f.Dumps(j.Run())
 		}},
 	{name: "coalesced calls, of which parts have no state", code: "rank-missing", ranks: []int{3},
-		make: func(f *hangtest.Folder) {
+		make: func(f *Folder) {
 			j := job(4)
 			for range 3 {
-				j.All(hangtest.Call{Op: "ALLGATHER_coalesced", Part: true}, 2).All(hangtest.Call{Op: "coalesced"}, 1)
+				j.All(Call{Op: "ALLGATHER_coalesced", Part: true}, 2).All(Call{Op: "coalesced"}, 1)
 			}
-			j.Except(hangtest.Call{Op: "ALLGATHER_coalesced", Part: true}, 3).Except(hangtest.Call{Op: "coalesced"}, 3)
+			j.Except(Call{Op: "ALLGATHER_coalesced", Part: true}, 3).Except(Call{Op: "coalesced"}, 3)
 			dumps := j.Run()
 			for _, d := range dumps {
 				for i := range d.Entries {
@@ -324,7 +323,7 @@ var misleading = []situation{
 		}},
 	{name: "a hang in one group makes others wait", code: "rank-missing", ranks: []int{1},
 		lists: []notice.Fact{hangs.Consequence{}},
-		make: func(f *hangtest.Folder) {
+		make: func(f *Folder) {
 			j := gloo(4)
 			j.Groups = map[string][]int{"tp0": {0, 1}, "tp1": {2, 3}, "dp0": {0, 2}, "dp1": {1, 3}}
 			for range 3 {
@@ -335,7 +334,7 @@ var misleading = []situation{
 		}},
 	{name: "a dump was taken too early", code: "insufficient-evidence", sure: hangs.Unclear,
 		lists: []notice.Fact{hangs.StaleDump{}},
-		make: func(f *hangtest.Folder) {
+		make: func(f *Folder) {
 			j := job(4).All(reduce(), 9)
 			j.Stuck = true
 			dumps := j.Run()
@@ -343,7 +342,7 @@ var misleading = []situation{
 			f.Dumps(dumps)
 		}},
 	{name: "a dump was taken just before its rank entered", code: "all-waiting",
-		make: func(f *hangtest.Folder) {
+		make: func(f *Folder) {
 			j := job(4).All(reduce(), 6)
 			j.Stuck = true
 			dumps := j.Run()
@@ -352,47 +351,47 @@ var misleading = []situation{
 			logs(f, 6, 6, 0, 1, 2, 3)
 		}},
 	{name: "Gloo retires what failed on all ranks", code: "all-waiting",
-		make: func(f *hangtest.Folder) {
+		make: func(f *Folder) {
 			j := gloo(4).All(reduce(), 5)
 			j.Stuck = true
 			for _, d := range j.Run() {
-				f.Dumps([]*hangtest.Dump{d.Fail()}).Log(d.Rank, timedOut)
+				f.Dumps([]*Dump{d.Fail()}).Log(d.Rank, timedOut)
 			}
 		}},
 	{name: "an uneven all-to-all in which all wait", code: "all-waiting",
-		make: func(f *hangtest.Folder) {
+		make: func(f *Folder) {
 			j := job(4).All(reduce(), 2)
 			for rank := range 4 {
-				j.All(hangtest.Call{Op: "all_to_all", In: 100 + int64(rank), Out: 103 - int64(rank)}, 1, rank)
+				j.All(Call{Op: "all_to_all", In: 100 + int64(rank), Out: 103 - int64(rank)}, 1, rank)
 			}
 			j.Stuck = true
 			f.Dumps(j.Run())
 		}},
 	{name: "a rank ends without a message", code: "rank-died", ranks: []int{2}, sure: hangs.Likely,
 		lists: []notice.Fact{hangs.SilentEnd{}, hangs.PeerClosed{}},
-		make:  func(f *hangtest.Folder) { silent(f, 2) }},
+		make:  func(f *Folder) { silent(f, 2) }},
 	{name: "two ranks end without a message", code: "rank-died", ranks: []int{1, 2}, sure: hangs.Unclear,
-		make: func(f *hangtest.Folder) { silent(f, 1, 2) }},
+		make: func(f *Folder) { silent(f, 1, 2) }},
 	{name: "a rank is killed after it wrote its dump", code: "rank-missing", ranks: []int{2},
-		make: func(f *hangtest.Folder) {
+		make: func(f *Folder) {
 			f.Dumps(job(4).All(reduce(), 4).Except(reduce(), 2).Run())
 			f.File("slurm-1.out", "srun: error: node7: task 2: Killed\n")
 		}},
 	{name: "a rank is killed after it failed", code: "rank-missing", ranks: []int{2},
-		make: func(f *hangtest.Folder) {
+		make: func(f *Folder) {
 			f.Dumps(job(4).All(reduce(), 4).Except(reduce(), 2).Run(), 0)
 			logs(f, 5, 5, 0, 1, 3)
 			f.File("slurm-1.out", "srun: error: node7: task 0: Killed\n")
 		}},
 	{name: "a message that was sent and did not arrive", code: "insufficient-evidence",
-		make: func(f *hangtest.Folder) {
-			dumps := job(2).All(hangtest.Call{Op: "send", Peer: 1}, 3, 0).All(hangtest.Call{Op: "recv"}, 3, 1).Run()
+		make: func(f *Folder) {
+			dumps := job(2).All(Call{Op: "send", Peer: 1}, 3, 0).All(Call{Op: "recv"}, 3, 1).Run()
 			dumps[1].Entries[2].Done, dumps[1].Entries[2].Retired = false, false
 			f.Dumps(dumps)
 		}},
 	{name: "the root completes a broadcast that a rank never entered", code: "rank-missing", ranks: []int{2}, seq: 6,
-		make: func(f *hangtest.Folder) {
-			j := job(4).All(reduce(), 5).Except(hangtest.Call{Op: "broadcast"}, 2).Except(reduce(), 2)
+		make: func(f *Folder) {
+			j := job(4).All(reduce(), 5).Except(Call{Op: "broadcast"}, 2).Except(reduce(), 2)
 			dumps := j.Run()
 			for _, d := range dumps {
 				if d.Rank != 2 {
@@ -402,7 +401,7 @@ var misleading = []situation{
 			f.Dumps(dumps)
 		}},
 	{name: "a dump of another time", code: "collective-mismatch", ranks: []int{3}, sure: hangs.Likely,
-		make: func(f *hangtest.Folder) {
+		make: func(f *Folder) {
 			dumps := job(4).All(reduce(), 4).All(gather(), 1, 3).Except(reduce(), 3).Run()
 			for i := range dumps[3].Entries {
 				dumps[3].Entries[i].Created += 603e9
@@ -410,7 +409,7 @@ var misleading = []situation{
 			f.Dumps(dumps)
 		}},
 	{name: "dumps of active collectives only", code: "rank-missing", ranks: []int{1}, seq: 6,
-		make: func(f *hangtest.Folder) {
+		make: func(f *Folder) {
 			dumps := job(4).All(reduce(), 5).Except(reduce(), 1).Run()
 			for _, d := range dumps {
 				d.Enqueued, d.Completed = 6, 5
@@ -421,20 +420,20 @@ var misleading = []situation{
 			f.Dumps(dumps)
 		}},
 	{name: "a dump without entries and without status", code: "insufficient-evidence",
-		make: func(f *hangtest.Folder) {
+		make: func(f *Folder) {
 			dumps := job(4).All(reduce(), 5).Except(reduce(), 1).Run()
 			dumps[2].Entries, dumps[1].Entries = nil, nil
 			f.Dumps(dumps)
 		}},
 	{name: "watchdogs of point-to-point operations", code: "insufficient-evidence",
-		make: func(f *hangtest.Folder) {
+		make: func(f *Folder) {
 			for rank, seq := range []int{6, 40} {
 				f.Log(rank, strings.ReplaceAll(strings.Join(watchdog(rank, seq, seq), "\n"), "ALLREDUCE", "SEND"))
 			}
 		}},
 	{name: "two groups with one number in the watchdogs' lines", code: "insufficient-evidence",
 		sure: hangs.Unclear, lists: []notice.Fact{hangs.MembersUnknown{}},
-		make: func(f *hangtest.Folder) {
+		make: func(f *Folder) {
 			for rank := range 4 {
 				named := watchdog(rank, 6, 6)[1]
 				f.Log(rank, strings.ReplaceAll(named, "PG ID 0 PG GUID 0(default_pg) Rank", "PG 1 Rank"),
@@ -443,7 +442,7 @@ var misleading = []situation{
 		}},
 	{name: "dumps of an earlier run", code: "rank-missing", ranks: []int{3},
 		lists: []notice.Fact{hangs.DumpOfOtherRun{}},
-		make: func(f *hangtest.Folder) {
+		make: func(f *Folder) {
 			old := job(8).All(reduce(), 4).Except(reduce(), 1).Run()
 			for _, d := range old {
 				for i := range d.Entries {
@@ -455,7 +454,7 @@ var misleading = []situation{
 		}},
 	{name: "truncated pickles", code: "rank-missing", ranks: []int{1},
 		lists: []notice.Fact{notice.FileUnreadable{}},
-		make: func(f *hangtest.Folder) {
+		make: func(f *Folder) {
 			dumps := job(4).All(reduce(), 4).Except(reduce(), 1).Run()
 			f.Dumps(dumps, 3)
 			whole := dumps[3].Pickle()
@@ -520,7 +519,7 @@ func TestSituations(t *testing.T) {
 	for _, s := range slices.Concat(plain, misleading, blame) {
 		t.Run(s.name, func(t *testing.T) {
 			t.Parallel()
-			f := hangtest.NewFolder(t)
+			f := NewFolder(t)
 			s.make(f)
 			evidence, notes, err := hang.Read(context.Background(), []string{f.Path})
 			if err != nil {

@@ -4,10 +4,10 @@ import (
 	"bytes"
 	"errors"
 	"math"
+	"os"
 	"strings"
 	"testing"
 
-	"busbar/post/hang/hangtest"
 	"busbar/post/hang/pickle"
 )
 
@@ -92,9 +92,19 @@ func TestReadListThatHoldsItself(t *testing.T) {
 	}
 }
 
+// example is a dump of PyTorch.
+func example(t testing.TB) []byte {
+	t.Helper()
+	data, err := os.ReadFile("../../../examples/gpu-h200/hang/nccl_trace_rank_1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
 // Every beginning of a dump is refused as truncated.
 func TestReadTruncated(t *testing.T) {
-	whole := (&hangtest.Job{World: 1}).All(hangtest.Call{Op: "all_reduce"}, 2).Run()[0].Pickle()
+	whole := example(t)
 	var d pickle.Document
 	if err := d.Read(whole); err != nil {
 		t.Fatal(err)
@@ -120,7 +130,7 @@ func walk(d *pickle.Document, v pickle.Value, depth int) int {
 }
 
 func FuzzRead(f *testing.F) {
-	f.Add((&hangtest.Job{World: 1}).All(hangtest.Call{Op: "all_reduce"}, 2).Run()[0].Pickle())
+	f.Add(example(f))
 	f.Add([]byte("\x80\x04\x95\x0a\x00\x00\x00\x00\x00\x00\x00]\x94(K\x01\x8c\x01a\x94h\x01" +
 		"G\x3f\xf8\x00\x00\x00\x00\x00\x00\x87\x94e."))
 	f.Add([]byte("\x80\x02]q\x00h\x00a."))

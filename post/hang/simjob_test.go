@@ -1,6 +1,7 @@
-// Package hangtest makes the evidence of jobs whose cause is known: it runs the programs of ranks on a model of
+package hang_test
+
+// The simulation makes the evidence of jobs whose cause is known: it runs the programs of ranks on a model of
 // collectives and writes what each rank would leave.
-package hangtest
 
 import (
 	"fmt"

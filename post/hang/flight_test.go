@@ -1,4 +1,4 @@
-package flight_test
+package hang_test
 
 import (
 	"encoding/json"
@@ -8,10 +8,9 @@ import (
 
 	"busbar/post/hang/evidence"
 	"busbar/post/hang/flight"
-	"busbar/post/hang/hangtest"
 )
 
-func read(t *testing.T, file string, data []byte) *evidence.Dump {
+func readDump(t *testing.T, file string, data []byte) *evidence.Dump {
 	t.Helper()
 	if !flight.Is(data) {
 		t.Errorf("%s is not recognised", file)
@@ -23,17 +22,17 @@ func read(t *testing.T, file string, data []byte) *evidence.Dump {
 	return d
 }
 
-func dumps() []*hangtest.Dump {
-	j := &hangtest.Job{World: 2, Groups: map[string][]int{"dp": {0, 1}}}
-	j.All(hangtest.Call{Op: "all_reduce", In: 12, Out: 12}, 3).All(hangtest.Call{Op: "send", Peer: 1}, 1, 0)
+func sampleDumps() []*Dump {
+	j := &Job{World: 2, Groups: map[string][]int{"dp": {0, 1}}}
+	j.All(Call{Op: "all_reduce", In: 12, Out: 12}, 3).All(Call{Op: "send", Peer: 1}, 1, 0)
 	return j.Run()
 }
 
 // Both forms of a dump are one dump; JSON has no stacks.
 func TestReadBothForms(t *testing.T) {
-	d := dumps()[0]
+	d := sampleDumps()[0]
 	d.Entries[1].Function, d.Entries[1].Source = "train_step", "/home/user/train.py"
-	p, j := read(t, "trace_3", d.Pickle()), read(t, "trace_3.json", d.JSON())
+	p, j := readDump(t, "trace_3", d.Pickle()), readDump(t, "trace_3.json", d.JSON())
 	if s := p.Entries[1].Stack; s == nil || len(s.Frames) != 2 || s.Frames[1] != (evidence.Frame{
 		Function: "train_step", File: "/home/user/train.py", Line: 81,
 	}) {
@@ -63,8 +62,8 @@ func TestReadBothForms(t *testing.T) {
 
 // Gloo's default group has no name in the configuration, and its entries have one.
 func TestReadJoinsGloosDefaultGroup(t *testing.T) {
-	j := &hangtest.Job{World: 2, Gloo: true}
-	d := read(t, "trace_0", j.All(hangtest.Call{Op: "all_reduce"}, 1).Run()[0].Pickle())
+	j := &Job{World: 2, Gloo: true}
+	d := readDump(t, "trace_0", j.All(Call{Op: "all_reduce"}, 1).Run()[0].Pickle())
 	if len(d.Groups) != 1 || len(d.Groups[0].Members) != 2 || d.Events {
 		t.Errorf("%+v", d.Groups)
 	}
@@ -74,26 +73,26 @@ func TestReadJoinsGloosDefaultGroup(t *testing.T) {
 func TestReadOlderForms(t *testing.T) {
 	const list = `[{"profiling_name": "nccl:all_reduce", "seq_id": 7, "record_id": 4, "input_sizes": [[2, 3]],
 		"state": "started", "process_group": ["0", "default_pg"], "time_created_ns": "5"}]`
-	d := read(t, "nccl_trace_rank_node1_12", []byte(list))
+	d := readDump(t, "nccl_trace_rank_node1_12", []byte(list))
 	e := d.Entries[0]
 	if d.Rank != 12 || e.Seq != 7 || !d.Lost ||
 		e.State != evidence.Started || e.Call.Elements() != 6 || e.Created != 5 {
 		t.Errorf("%+v %+v", d, e)
 	}
-	status := strings.TrimSuffix(string(dumps()[0].JSON()), "}") +
+	status := strings.TrimSuffix(string(sampleDumps()[0].JSON()), "}") +
 		`,"pg_status": {"0": {"last_enqueued_collective": "3", "last_completed_collective": "2"}}}`
-	if g := read(t, "trace_0.json", []byte(status)).Groups[0]; g.Enqueued != 3 || g.Finished != 2 {
+	if g := readDump(t, "trace_0.json", []byte(status)).Groups[0]; g.Enqueued != 3 || g.Finished != 2 {
 		t.Errorf("%+v", g)
 	}
 }
 
 // The operations of a coalesced group have the state of the whole.
 func TestReadCoalesced(t *testing.T) {
-	j := &hangtest.Job{World: 1}
-	j.All(hangtest.Call{Op: "ALLGATHER_coalesced", Part: true}, 2).All(hangtest.Call{Op: "coalesced"}, 1)
+	j := &Job{World: 1}
+	j.All(Call{Op: "ALLGATHER_coalesced", Part: true}, 2).All(Call{Op: "coalesced"}, 1)
 	d := j.Run()[0]
 	d.Entries[0].Done, d.Entries[1].Done = false, false
-	for i, e := range read(t, "trace_0", d.Pickle()).Entries {
+	for i, e := range readDump(t, "trace_0", d.Pickle()).Entries {
 		if e.State != evidence.Completed || e.Seq != 1 {
 			t.Errorf("entry %d: %+v", i, e)
 		}
@@ -129,8 +128,8 @@ func TestRankOf(t *testing.T) {
 	}
 }
 
-func FuzzRead(f *testing.F) {
-	for _, d := range dumps() {
+func FuzzFlight(f *testing.F) {
+	for _, d := range sampleDumps() {
 		f.Add(d.Pickle())
 		f.Add(d.JSON())
 	}

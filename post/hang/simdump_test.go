@@ -1,4 +1,4 @@
-package hangtest
+package hang_test
 
 import (
 	"encoding/binary"
@@ -167,7 +167,7 @@ func (p *pickler) value(v any) {
 			p.out = append(p.out, 'u')
 		}
 	default:
-		panic(fmt.Sprintf("hangtest: no pickle of %T", v))
+		panic(fmt.Sprintf("no pickle of %T", v))
 	}
 }
 
