@@ -43,14 +43,10 @@ func (c *Context) prepare(s operation.Host, segment int64) (*Operation, error) {
 	if s.Placement == coll.InPlace {
 		spec.in_place = 1
 	}
-	if s.Collective == coll.AllToAllV {
-		var pinned runtime.Pinner
-		defer pinned.Unpin()
-		sends, receives := s.Splits(c.rank, c.size)
-		pinned.Pin(&sends[0])
-		pinned.Pin(&receives[0])
-		spec.sends, spec.receives = (*C.int64_t)(&sends[0]), (*C.int64_t)(&receives[0])
-	}
+	var pinned runtime.Pinner
+	defer pinned.Unpin()
+	sends, receives := s.Splits(c.rank, c.size, &pinned)
+	spec.sends, spec.receives = (*C.int64_t)(sends), (*C.int64_t)(receives)
 	o := &Operation{c: c, function: functions[s.Collective], notes: notes(s.Case)}
 	var e C.error_text
 	if rc := C.call_prepare(c.l.t, c.c, &spec, &o.prepared, &e); rc != 0 {

@@ -46,18 +46,15 @@ func (c *Comm) Prepare(s operation.Host) (*Operation, error) {
 	if s.Placement == coll.InPlace {
 		spec.in_place = 1
 	}
-	if s.Collective == coll.AllToAllV {
-		if s.Count > c.m.intMax && (c.m.noLarge || c.m.info.LargeCounts != "native") {
-			return nil, operation.Unsupported("%s has no MPI_Alltoallv_c (MPI 4), which more than 2³¹ elements need",
-				c.m.info.Name)
-		}
-		var pinned runtime.Pinner
-		defer pinned.Unpin()
-		sends, receives := s.Splits(c.rank, c.size)
-		pinned.Pin(&sends[0])
-		pinned.Pin(&receives[0])
-		spec.sends, spec.receives = (*C.int64_t)(&sends[0]), (*C.int64_t)(&receives[0])
+	large := !c.m.noLarge && c.m.info.LargeCounts == "native"
+	if s.Collective == coll.AllToAllV && s.Count > c.m.intMax && !large {
+		return nil, operation.Unsupported("%s has no MPI_Alltoallv_c (MPI 4), which more than 2³¹ elements need",
+			c.m.info.Name)
 	}
+	var pinned runtime.Pinner
+	defer pinned.Unpin()
+	sends, receives := s.Splits(c.rank, c.size, &pinned)
+	spec.sends, spec.receives = (*C.int64_t)(sends), (*C.int64_t)(receives)
 	if c.m.noLarge {
 		spec.no_large = 1
 	}

@@ -90,14 +90,10 @@ func (c *Comm) Prepare(s OpSpec) (*Operation, error) {
 		aggregate: C.int(max(1, s.Aggregate)), graph: C.int(max(0, s.Graph)),
 		stream: s.Stream, cuda: o.cuda, sync: C.busbar_step(s.Sync), sync_context: s.SyncContext,
 	}
-	if s.Collective == coll.AllToAllV {
-		var pinned runtime.Pinner
-		defer pinned.Unpin()
-		sends, receives := s.Splits(c.rank, c.size)
-		pinned.Pin(&sends[0])
-		pinned.Pin(&receives[0])
-		spec.sends, spec.receives = (*C.int64_t)(&sends[0]), (*C.int64_t)(&receives[0])
-	}
+	var pinned runtime.Pinner
+	defer pinned.Unpin()
+	sends, receives := s.Splits(c.rank, c.size, &pinned)
+	spec.sends, spec.receives = (*C.int64_t)(sends), (*C.int64_t)(receives)
 	if rc := C.busbar_nccl_prepare(c.c, &spec, &o.prepared); rc != 0 {
 		return nil, c.check("preparing "+o.function, rc)
 	}

@@ -5,6 +5,7 @@ package operation
 
 import (
 	"fmt"
+	"runtime"
 	"unsafe"
 
 	"busbar/internal/coll"
@@ -38,10 +39,17 @@ type Spec struct {
 	Aggregate int
 }
 
-// Splits are the elements that a rank of that many sends to each rank, and receives from each, in an AllToAllV.
-func (s Spec) Splits(rank, ranks int) (sends, receives []int64) {
+// Splits are the elements that a rank of that many sends to each rank, and receives from each, as C arrays of int64_t;
+// nil but for an AllToAllV. They are pinned until the caller unpins them.
+func (s Spec) Splits(rank, ranks int, pinned *runtime.Pinner) (sends, receives unsafe.Pointer) {
+	if s.Collective != coll.AllToAllV {
+		return nil, nil
+	}
 	s.World = ranks
-	return s.Sends(rank), s.Receives(rank)
+	to, from := s.Sends(rank), s.Receives(rank)
+	pinned.Pin(&to[0])
+	pinned.Pin(&from[0])
+	return unsafe.Pointer(&to[0]), unsafe.Pointer(&from[0])
 }
 
 // RootRank is the root for libraries, which require a valid rank also without a root.

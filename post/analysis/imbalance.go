@@ -9,22 +9,13 @@ import (
 
 // imbalanceCosts compares each uneven alltoallv with the even one of the same volume.
 func imbalanceCosts(curves []*Curve, _ Options) (found []Finding) {
-	type pair struct {
-		who   Contender
-		tool  string
-		under Condition
-	}
-	for _, group := range grouped(judged(curves), func(c *Curve) pair {
-		under := c.Condition
-		under.Imbalance = ""
-		return pair{c.Contender, c.Tool, under}
-	}) {
+	for _, group := range alikeBut(curves, func(c *Condition) { c.Imbalance = "" }) {
 		for _, even := range group {
 			if even.Imbalance != coll.Even {
 				continue
 			}
 			for _, uneven := range group {
-				if f, any := imbalanceCost(even, uneven); any {
+				if f, measured := imbalanceCost(even, uneven); measured {
 					found = append(found, f)
 				}
 			}
@@ -34,13 +25,13 @@ func imbalanceCosts(curves []*Curve, _ Options) (found []Finding) {
 }
 
 // imbalanceCost is the largest ratio of the times over all sizes with a reference.
-func imbalanceCost(even, uneven *Curve) (f Finding, any bool) {
+func imbalanceCost(even, uneven *Curve) (f Finding, measured bool) {
 	fact := notice.ImbalanceCost{}
 	var from int64
 	most := stats.Ratio{}
 	for i, p := range uneven.Points {
-		j, measured := even.sameSize(p.EvenBytes)
-		if p.EvenBytes == 0 || !measured {
+		j, both := even.sameSize(p.EvenBytes)
+		if p.EvenBytes == 0 || !both {
 			continue
 		}
 		r := Ratio(uneven, i, even, j)

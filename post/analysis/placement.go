@@ -16,16 +16,7 @@ const minGap = 0.10
 
 // placementGaps compares what was measured in place with the same out of place.
 func placementGaps(curves []*Curve, _ Options) (found []Finding) {
-	type pair struct {
-		who   Contender
-		tool  string
-		under Condition
-	}
-	for _, both := range grouped(judged(curves), func(c *Curve) pair {
-		under := c.Condition
-		under.Placement = 0
-		return pair{c.Contender, c.Tool, under}
-	}) {
+	for _, both := range alikeBut(curves, func(c *Condition) { c.Placement = 0 }) {
 		in := slices.IndexFunc(both, func(c *Curve) bool { return c.Placement == coll.InPlace })
 		out := slices.IndexFunc(both, func(c *Curve) bool { return c.Placement == coll.OutOfPlace })
 		if in >= 0 && out >= 0 {
@@ -33,6 +24,20 @@ func placementGaps(curves []*Curve, _ Options) (found []Finding) {
 		}
 	}
 	return found
+}
+
+// alikeBut groups the curves that may be judged and differ at most in what erase makes equal.
+func alikeBut(curves []*Curve, erase func(*Condition)) [][]*Curve {
+	type alike struct {
+		who   Contender
+		tool  string
+		under Condition
+	}
+	return grouped(judged(curves), func(c *Curve) alike {
+		under := c.Condition
+		erase(&under)
+		return alike{c.Contender, c.Tool, under}
+	})
 }
 
 // gap is one size in both placements; the ratio is that of the slower to the faster time.

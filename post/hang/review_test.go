@@ -268,27 +268,6 @@ func TestReadFollowsLinks(t *testing.T) {
 	}
 }
 
-// A folder that cannot be read is reported, and the others count.
-func TestReadWithoutOneFolder(t *testing.T) {
-	if os.Geteuid() == 0 {
-		t.Skip("root reads every folder")
-	}
-	f := NewFolder(t).Dumps(job(4).All(reduce(), 4).Except(reduce(), 1).Run()).File("closed/x", "")
-	closed := filepath.Join(f.Path, "closed")
-	if err := os.Chmod(closed, 0); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := os.Chmod(closed, 0o700); err != nil { // so that it can be removed
-			t.Error(err)
-		}
-	})
-	_, notes, err := hang.Read(t.Context(), []string{f.Path})
-	if err != nil || len(notes) != 1 || notes[0].Code() != (notice.FileUnreadable{}).Code() {
-		t.Error(notes, err)
-	}
-}
-
 // Each collective of which ranks called less has its side.
 func TestSidesOfCounts(t *testing.T) {
 	found := ofFolder(t, NewFolder(t).File("ras.txt", rasOfTwo()).Path)

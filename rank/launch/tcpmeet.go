@@ -12,7 +12,6 @@ import (
 	"net"
 	"slices"
 	"strconv"
-	"strings"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -254,7 +253,6 @@ func ended(conn net.Conn) bool {
 
 // missing names the ranks that have not joined, and states what is known of the others.
 func (g *gathering) missing() (ranks, others string) {
-	const most = 16
 	var missing, exited, names []string
 	hosts := map[string]bool{}
 	for r := range g.t.meeting.Size {
@@ -267,28 +265,20 @@ func (g *gathering) missing() (ranks, others string) {
 			exited = append(exited, h.String())
 		}
 	}
-	ranks = fmt.Sprintf("%d of %d ranks (%s)", len(missing), g.t.meeting.Size, listOf(missing, most))
+	ranks = fmt.Sprintf("%d of %d ranks (%s)", len(missing), g.t.meeting.Size, units.Some(missing))
 	for h := range hosts {
 		names = append(names, h)
 	}
 	slices.Sort(names)
-	others = "the others are on " + listOf(names, most)
+	others = "the others are on " + units.Some(names)
 	if len(exited) > 0 {
-		others += "; joined and exited: " + listOf(exited, most)
+		others += "; joined and exited: " + units.Some(exited)
 	}
 	if n := g.strangers.Load(); n > 0 {
 		others += fmt.Sprintf("; %s of another run or with another BUSBAR_SECRET_FILE refused",
 			units.Count(int(n), "connection"))
 	}
 	return ranks, others
-}
-
-// listOf joins words, and states how many more there are.
-func listOf(words []string, most int) string {
-	if len(words) > most {
-		return strings.Join(words[:most], ", ") + fmt.Sprintf(" and %d more", len(words)-most)
-	}
-	return strings.Join(words, ", ")
 }
 
 // refuse states why a rank cannot join; "" if it can.

@@ -1,0 +1,48 @@
+package hang_test
+
+import (
+	"os"
+	"path/filepath"
+	"runtime"
+	"syscall"
+	"testing"
+
+	"busbar/internal/notice"
+	"busbar/post/hang"
+)
+
+// A folder that cannot be read is reported, and the others count.
+func TestReadWithoutOneFolder(t *testing.T) {
+	f := NewFolder(t).Dumps(job(4).All(reduce(), 4).Except(reduce(), 1).Run()).File("closed/x", "")
+	closed := filepath.Join(f.Path, "closed")
+	if err := os.Chmod(closed, 0); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := os.Chmod(closed, 0o700); err != nil { // so that it can be removed
+			t.Error(err)
+		}
+	})
+	if os.Geteuid() == 0 { // root reads every folder: on this thread files are accessed as nobody
+		if err := os.Chmod(filepath.Dir(f.Path), 0o755); err != nil { // made by t.TempDir
+			t.Fatal(err)
+		}
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
+		if err := syscall.Setfsuid(65534); err != nil {
+			t.Fatal(err)
+		}
+		defer func() {
+			if err := syscall.Setfsuid(0); err != nil {
+				t.Error(err)
+			}
+		}()
+	}
+	if _, err := os.ReadDir(closed); err == nil {
+		t.Fatal("the folder is readable")
+	}
+	_, notes, err := hang.Read(t.Context(), []string{f.Path})
+	if err != nil || len(notes) != 1 || notes[0].Code() != (notice.FileUnreadable{}).Code() {
+		t.Error(notes, err)
+	}
+}
