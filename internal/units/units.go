@@ -180,6 +180,18 @@ func AddOnce(list []string, word string) []string {
 	return append(list, word)
 }
 
+// First lists up to most values and counts the rest by a noun: "a, b, 3 other calls".
+func First[T any](all []T, most int, noun string) string {
+	var parts []string
+	for _, v := range all[:min(most, len(all))] {
+		parts = append(parts, fmt.Sprint(v))
+	}
+	if n := len(all) - most; n > 0 {
+		parts = append(parts, Count(n, noun))
+	}
+	return strings.Join(parts, ", ")
+}
+
 // Some lists up to eight words and counts the rest.
 func Some(words []string) string {
 	if n := len(words) - 8; n > 0 {

@@ -270,7 +270,7 @@ func TestNoFindings(t *testing.T) {
 	}
 }
 
-// variants are runs of contenders, each with nine collectives at thirty sizes.
+// variants are runs of contenders, each with ten collectives at thirty sizes.
 func variants(n int) (all []*made) {
 	for i := range n {
 		m := runOf(i+1, "mpi")

@@ -101,17 +101,7 @@ func (s Side) String() string { return fmt.Sprintf("%v called %v", s.Ranks, s.Ca
 // Sides are the different calls, that of the most ranks first.
 type Sides []Side
 
-func (s Sides) String() string {
-	const most = 4
-	var parts []string
-	for _, side := range s[:min(most, len(s))] {
-		parts = append(parts, side.String())
-	}
-	if n := len(s) - most; n > 0 {
-		parts = append(parts, units.Count(n, "other call"))
-	}
-	return strings.Join(parts, ", ")
-}
+func (s Sides) String() string { return units.First(s, 4, "other call") }
 
 // Confidence is how sure a verdict is.
 type Confidence string

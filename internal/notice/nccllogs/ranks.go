@@ -3,7 +3,6 @@ package nccllogs
 import (
 	"cmp"
 	"fmt"
-	"strings"
 
 	"busbar/internal/notice"
 	"busbar/internal/units"
@@ -27,17 +26,7 @@ func (c Called) String() string {
 // Sides are the different calls, that of the most ranks first.
 type Sides []Called
 
-func (s Sides) String() string {
-	const most = 3
-	var parts []string
-	for _, side := range s[:min(most, len(s))] {
-		parts = append(parts, side.String())
-	}
-	if n := len(s) - most; n > 0 {
-		parts = append(parts, units.Count(n, "other call"))
-	}
-	return strings.Join(parts, ", ")
-}
+func (s Sides) String() string { return units.First(s, 3, "other call") }
 
 // Doubt is why a difference between ranks may be of the log alone.
 type Doubt struct {
