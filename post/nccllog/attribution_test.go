@@ -122,8 +122,9 @@ func TestChoicesPerCommunicator(t *testing.T) {
 			fmt.Sprintf("%scomm 0xa rank 0 nranks %d cudaDev 0 busId 1000 commId 0xb - Init COMPLETE\n%s%s -> "+
 				"Algo RING proto LL channel{Lo..Hi}={0..15}\n", head, c.ranks, head, c.line),
 		)
-		if got := len(findChoices(l)) > 0; got != c.found || l.Choices[0].Comm != 0 {
-			t.Errorf("%s: %v, %+v", name, got, l.Choices)
+		in := &findings{Log: l}
+		if findChoices(in); len(in.all) > 0 != c.found || l.Choices[0].Comm != 0 {
+			t.Errorf("%s: %v, %+v", name, in.all, l.Choices)
 		}
 	}
 }

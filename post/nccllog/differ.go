@@ -125,7 +125,7 @@ func chosen(l *Log) map[string]nccllogs.LogValue {
 
 // variableOf is the aspect of a variable.
 func variableOf(name string) nccllogs.LogAspect {
-	return nccllogs.LogAspect{Kind: nccllogs.LogVariable, Variable: nccllogs.NCCLVariable(name)}
+	return nccllogs.LogAspect{Kind: nccllogs.LogVariable, Variable: name}
 }
 
 // settings compares what was set. The known ones are in the order of how much they can do.
@@ -139,7 +139,7 @@ func (c *Contrast) settings(a, b *Log) {
 			c.cause(Difference{
 				What: variableOf(v.Name), A: x[v.Name], B: y[v.Name],
 				touches: v.Touches, cause: nccllogs.LogCause{Effect: nccllogs.Effect(v.Name)},
-				Source: nccllogs.SettingAffectsSpeed{Variable: nccllogs.NCCLVariable(v.Name)}.Source(),
+				Source: nccllogs.SettingAffectsSpeed{Variable: v.Name}.Source(),
 			})
 		}
 	}
@@ -260,10 +260,10 @@ func countOf(n int) (v nccllogs.LogValue) {
 // findings compares what was found: by its code and its parameters, and messages without a known cause by their text.
 func (c *Contrast) findings(a, b *Log) {
 	x, y := a.findings(), b.findings()
-	without := func(all, other []found) []notice.Notice {
+	without := func(all, other []*found) []notice.Notice {
 		alone := []notice.Notice{}
 		for _, f := range all {
-			if !slices.ContainsFunc(other, func(g found) bool {
+			if !slices.ContainsFunc(other, func(g *found) bool {
 				return notice.Alike(f.Fact, g.Fact) && f.shape == g.shape
 			}) {
 				alone = append(alone, f.Notice)

@@ -77,13 +77,13 @@ func (l *Log) hostsOf(processes []int) (names []string) {
 func hostsText(hosts []string) string { return nccllogs.Hosts(hosts).String() }
 
 // largest is the communicator with the most ranks, the first of several; nil without communicators.
-func (l *Log) largest() *Communicator {
-	if len(l.Communicators) == 0 {
-		return nil
+func (l *Log) largest() (largest *Communicator) {
+	for i := range l.Communicators {
+		if c := &l.Communicators[i]; largest == nil || c.Ranks > largest.Ranks {
+			largest = c
+		}
 	}
-	best := slices.MaxFunc(l.Communicators, func(a, b Communicator) int { return cmp.Compare(a.Ranks, b.Ranks) })
-	i := slices.IndexFunc(l.Communicators, func(c Communicator) bool { return c.Name == best.Name })
-	return &l.Communicators[i]
+	return largest
 }
 
 // nodes is the number of nodes of the communicator that has most; 0: not known.

@@ -57,18 +57,18 @@ var logKinds = map[LogKind]string{
 
 // LogAspect is what two logs are compared in.
 type LogAspect struct {
-	Kind       LogKind      `json:"kind"`
-	Variable   NCCLVariable `json:"variable,omitempty"`
-	Collective string       `json:"collective,omitempty"`
-	From       units.Bytes  `json:"from_bytes,omitempty"`
-	To         units.Bytes  `json:"to_bytes,omitempty"`
-	Sizes      int          `json:"sizes,omitempty"` // that it holds for; of LogBusBW, that were compared
+	Kind       LogKind     `json:"kind"`
+	Variable   string      `json:"variable,omitempty"`
+	Collective string      `json:"collective,omitempty"`
+	From       units.Bytes `json:"from_bytes,omitempty"`
+	To         units.Bytes `json:"to_bytes,omitempty"`
+	Sizes      int         `json:"sizes,omitempty"` // that it holds for; of LogBusBW, that were compared
 }
 
 func (a LogAspect) String() string {
 	switch a.Kind {
 	case LogVariable:
-		return string(a.Variable)
+		return a.Variable
 	case LogChoice:
 		if a.Sizes > 1 {
 			return fmt.Sprintf("%s of %v–%v (%d sizes)", a.Collective, a.From, a.To, a.Sizes)

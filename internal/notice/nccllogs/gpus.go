@@ -92,7 +92,7 @@ type FewChannels struct {
 	Search       SearchResult `json:"search"`
 	Links        UnlikeLinks  `json:"links,omitempty"`
 	Settings     []Assigned   `json:"settings,omitempty"`
-	Setting      NCCLVariable `json:"setting,omitempty"` // the first of them
+	Setting      string       `json:"setting,omitempty"` // the first of them
 	Effect       Effect       `json:"effect,omitempty"`
 	Vendor       Vendor       `json:"vendor"`
 }
@@ -124,7 +124,7 @@ func (f FewChannels) Advice() string {
 	text := "compare with a log of a healthy machine: post log THIS --against THAT; " +
 		f.Vendor.pick("nvidia-smi nvlink --status", "amd-smi xgmi") + " shows whether all links are up"
 	if f.Setting != "" {
-		return "run without " + string(f.Setting) + "; " + text
+		return "run without " + f.Setting + "; " + text
 	}
 	return text
 }

@@ -8,9 +8,6 @@ import (
 
 // Notices on settings of NCCL, from its logs.
 
-// NCCLVariable is the name of a variable of the environment.
-type NCCLVariable string
-
 // Effect is what a variable does; its value is the variable's name.
 type Effect string
 
@@ -72,10 +69,10 @@ var effects = []described{
 
 // SettingAffectsSpeed reports a setting that slows NCCL down, or is for tests.
 type SettingAffectsSpeed struct {
-	Variable NCCLVariable `json:"variable"`
-	Value    string       `json:"value"`
-	Effect   Effect       `json:"effect"`
-	Line     string       `json:"line" alike:"-"` // of the log
+	Variable string `json:"variable"`
+	Value    string `json:"value"`
+	Effect   Effect `json:"effect"`
+	Line     string `json:"line" alike:"-"` // of the log
 }
 
 // Advice depends on the variable.
@@ -90,7 +87,7 @@ func (s SettingAffectsSpeed) Advice() string {
 }
 
 // Source is the documentation of the variable.
-func (s SettingAffectsSpeed) Source() string { return notice.EnvironmentDoc + string(s.Variable) }
+func (s SettingAffectsSpeed) Source() string { return notice.EnvironmentDoc + s.Variable }
 
 // TopologyFromFile reports a topology that was read from a file.
 type TopologyFromFile struct {
@@ -99,10 +96,10 @@ type TopologyFromFile struct {
 
 // SettingsDiffer reports a variable that has different values in processes.
 type SettingsDiffer struct {
-	Variable NCCLVariable `json:"variable"`
-	Values   []string     `json:"values"`
-	Each     []ValueOf    `json:"each"`
-	PerHost  bool         `json:"per_host"` // hosts may rightly differ in it
+	Variable string    `json:"variable"`
+	Values   []string  `json:"values"`
+	Each     []ValueOf `json:"each"`
+	PerHost  bool      `json:"per_host"` // hosts may rightly differ in it
 }
 
 // ValueOf is a value with the processes that have it.
@@ -123,7 +120,7 @@ func (s SettingsDiffer) Advice() string {
 }
 
 // Source is the documentation of the variable.
-func (s SettingsDiffer) Source() string { return notice.EnvironmentDoc + string(s.Variable) }
+func (s SettingsDiffer) Source() string { return notice.EnvironmentDoc + s.Variable }
 
 func (SettingAffectsSpeed) Code() notice.Code { return "setting-affects-speed" }
 func (TopologyFromFile) Code() notice.Code    { return "topology-from-file" }
