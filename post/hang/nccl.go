@@ -231,9 +231,7 @@ func (a library) setBehind(c rasComm, operation string, sides hangs.Sides, local
 	if len(behind) > len(ahead) && len(ahead) > 0 {
 		a.doubt(hangs.MostMissing{Entered: ahead})
 	}
-	a.setMissing(hangs.RankMissing{
-		Ranks: behind, Call: call, Waiting: hangs.Waiting(ahead), Confidence: sure,
-	})
+	a.setMissing(hangs.RankMissing{Ranks: behind, Call: call, Waiting: hangs.Waiting(ahead), Confidence: sure})
 }
 
 // noteMissing adds the counts of RAS that show missing ranks behind, of a communicator as large as the job, and reports

@@ -34,10 +34,9 @@ func gloo(world int) *Job  { return &Job{World: world, Gloo: true} }
 // watchdog is what PyTorch prints on a rank that waits, since 2.6.
 func watchdog(rank, seq, enqueued int) []string {
 	return []string{
-		fmt.Sprintf("[rank%d]:[E321 02:07:08.408271257 ProcessGroupNCCL.cpp:607] [Rank %d] Watchdog caught collective "+
-			"operation timeout: WorkNCCL(SeqNum=%d, OpType=ALLREDUCE, NumelIn=1024, NumelOut=1024, "+
-			"Timeout(ms)=600000) "+
-			"ran for 600004 milliseconds before timing out.", rank, rank, seq),
+		fmt.Sprintf("[rank%d]:[E321 02:07:08.408271257 ProcessGroupNCCL.cpp:607] [Rank %d] Watchdog caught "+
+			"collective operation timeout: WorkNCCL(SeqNum=%d, OpType=ALLREDUCE, NumelIn=1024, NumelOut=1024, "+
+			"Timeout(ms)=600000) ran for 600004 milliseconds before timing out.", rank, rank, seq),
 		fmt.Sprintf("[rank%d]:[E321 02:07:08.408271257 ProcessGroupNCCL.cpp:2303] [PG ID 0 PG GUID 0(default_pg) Rank "+
 			"%d]  failure detected by watchdog at work sequence id: %d PG status: last enqueued work: %d, last "+
 			"completed work: %d", rank, rank, seq, enqueued, seq-1),
@@ -54,8 +53,7 @@ func signalled(rank, enqueued int) string {
 
 const (
 	closedByPeer = "RuntimeError: [/pytorch/third_party/gloo/gloo/transport/tcp/pair.cc:561] Connection closed by " +
-		"peer " +
-		"[127.0.0.1]:26777. This is typically caused by a remote worker crashing."
+		"peer [127.0.0.1]:26777. This is typically caused by a remote worker crashing."
 	timedOut = "RuntimeError: [/pytorch/third_party/gloo/gloo/transport/tcp/unbound_buffer.cc:78] Timed out waiting " +
 		"8000ms for recv operation to complete"
 )
@@ -146,8 +144,7 @@ var plain = []situation{
 		make: func(f *Folder) {
 			f.Log(0, "RuntimeError: [Rank 0]: Ranks 4, 5, 6, 7 failed to pass monitoredBarrier in 2000000 ms")
 			f.Log(1, "RuntimeError: Rank 1 successfully reached monitoredBarrier, but received errors while waiting "+
-				"for "+
-				"send/recv from rank 0. Please check rank 0 logs for faulty rank.")
+				"for send/recv from rank 0. Please check rank 0 logs for faulty rank.")
 		}},
 	{name: "RAS lists the ranks that are ahead", code: "rank-missing",
 		ranks: []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28,

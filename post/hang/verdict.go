@@ -116,9 +116,7 @@ func (a *analysis) decide() {
 // set keeps the verdict and its fact.
 func (a *job) set(fact notice.Fact, ranks []int, call hangs.Call, sure hangs.Confidence) {
 	a.found.Cause = fact
-	a.found.Verdict = Verdict{
-		hangs.VerdictCode(fact), ranks, call.Group, call.Operation, int64(call.Sequence), sure,
-	}
+	a.found.Verdict = Verdict{hangs.VerdictCode(fact), ranks, call.Group, call.Operation, int64(call.Sequence), sure}
 }
 
 // setMissing keeps the verdict that ranks are missing, and adds where they were.

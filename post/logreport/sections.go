@@ -215,14 +215,7 @@ func (r *Report) ras() (sections []document.Block) {
 		blocks := []document.Block{fields}
 		if len(a.Comms) > 0 {
 			blocks = append(blocks, table(
-				columns(
-					"id",
-					"communicators>",
-					"ranks each>",
-					"missing>",
-					"status",
-					"errors",
-				),
+				columns("id", "communicators>", "ranks each>", "missing>", "status", "errors"),
 				mostCommunicators,
 				a.Comms,
 				func(c nccllog.RASComm) []any {

@@ -35,20 +35,13 @@ func TestPrefixesOfWholeLogs(t *testing.T) {
 // A program's own reductions have different numbers per process, and one-sided calls differ between ranks by design.
 func TestCallsAllowedToDiffer(t *testing.T) {
 	call := func(rank int, text string) string {
-		return fmt.Sprintf(
-			"n1:%d:%d [%d] NCCL INFO %s comm 0xa%d [nranks=2] stream 0x3\n",
-			100+rank,
-			200+rank,
-			rank,
-			text,
-			rank,
-		)
+		return fmt.Sprintf("n1:%d:%d [%d] NCCL INFO %s comm 0xa%d [nranks=2] stream 0x3\n", 100+rank, 200+rank, rank,
+			text, rank)
 	}
 	begin := func(rank int) string {
 		return fmt.Sprintf(
 			"n1:%d:%d [%[3]d] NCCL INFO ncclCommInitRankConfig comm 0xa%[3]d rank %[3]d nranks 2 cudaDev %[3]d "+
-				"nvmlDev %[3]d "+
-				"busId %[4]d000 commId 0xabc - Init COMPLETE\n",
+				"nvmlDev %[3]d busId %[4]d000 commId 0xabc - Init COMPLETE\n",
 			100+rank,
 			200+rank,
 			rank,

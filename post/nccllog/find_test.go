@@ -16,15 +16,8 @@ func wholeLog() string {
 	for rank := range 4 {
 		host, device := fmt.Sprintf("n%d", 1+rank/2), rank%2
 		say := func(format string, args ...any) {
-			fmt.Fprintf(
-				&b,
-				"%s:%d:%d [%d] NCCL INFO %s\n",
-				host,
-				100+rank,
-				200+rank,
-				device,
-				fmt.Sprintf(format, args...),
-			)
+			fmt.Fprintf(&b, "%s:%d:%d [%d] NCCL INFO %s\n", host, 100+rank, 200+rank, device,
+				fmt.Sprintf(format, args...))
 		}
 		comm := fmt.Sprintf("0x5%d00", rank)
 		say("NCCL version 2.27.7+cuda12.8")
@@ -93,14 +86,8 @@ func TestHealthyLog(t *testing.T) {
 		len(l.Choices) == 0 ||
 		len(l.Sequences) != 1 ||
 		len(l.overNet()) != 4 {
-		t.Errorf(
-			"%d communicators, %d transports, %d choices, %d sequences, %d over the network",
-			len(l.Communicators),
-			len(l.Transports),
-			len(l.Choices),
-			len(l.Sequences),
-			len(l.overNet()),
-		)
+		t.Errorf("%d communicators, %d transports, %d choices, %d sequences, %d over the network", len(l.Communicators),
+			len(l.Transports), len(l.Choices), len(l.Sequences), len(l.overNet()))
 	}
 }
 
@@ -133,15 +120,8 @@ func TestFindings(t *testing.T) {
 	env := func(name, value string) func(string) string {
 		return func(s string) string {
 			for rank := range 4 {
-				s += fmt.Sprintf(
-					"n%d:%d:%d [%d] NCCL INFO %s set by environment to %s.\n",
-					1+rank/2,
-					100+rank,
-					200+rank,
-					rank%2,
-					name,
-					value,
-				)
+				s += fmt.Sprintf("n%d:%d:%d [%d] NCCL INFO %s set by environment to %s.\n", 1+rank/2, 100+rank,
+					200+rank, rank%2, name, value)
 			}
 			return s
 		}
@@ -154,16 +134,8 @@ func TestFindings(t *testing.T) {
 			return s
 		}
 	}
-	oneNode := swap(
-		"nNodes 2 localRanks 2",
-		"nNodes 1 localRanks 4",
-		"n2:",
-		"n1:",
-		"[send] via NET/IB/0/GDRDMA",
-		"via P2P/CUMEM",
-		"[send] via NET/IB/1/GDRDMA",
-		"via P2P/CUMEM",
-	)
+	oneNode := swap("nNodes 2 localRanks 2", "nNodes 1 localRanks 4", "n2:", "n1:", "[send] via NET/IB/0/GDRDMA",
+		"via P2P/CUMEM", "[send] via NET/IB/1/GDRDMA", "via P2P/CUMEM")
 	for name, c := range map[string]struct {
 		change   func(string) string
 		kind     notice.Code

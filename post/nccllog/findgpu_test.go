@@ -119,10 +119,7 @@ func TestFewChannels(t *testing.T) {
 			},
 		}
 	}
-	tree, ring := Graph{
-		Pattern: "3",
-		Intra:   "NVL",
-	}, Graph{
+	tree, ring := Graph{Pattern: "3", Intra: "NVL"}, Graph{
 		Pattern:  "4",
 		Channels: 1,
 		BwIntra:  20,

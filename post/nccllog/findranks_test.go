@@ -168,9 +168,8 @@ n1:3:4 [1] NCCL INFO comm 0x2 rank 1 nranks 2 cudaDev 1 nvmlDev 1 busId 2000 com
 // collectives.
 func TestRanksTimedOutApart(t *testing.T) {
 	const out = "[rank%d]:[E ProcessGroupNCCL.cpp:616] [PG ID 0 PG GUID 0(default_pg) Rank %d] Watchdog caught " +
-		"collective operation " +
-		"timeout: WorkNCCL(SeqNum=%d, OpType=%s, NumelIn=%d, NumelOut=1, Timeout(ms)=600000) ran for 600004 " +
-		"milliseconds\n"
+		"collective operation timeout: WorkNCCL(SeqNum=%d, OpType=%s, NumelIn=%d, NumelOut=1, Timeout(ms)=600000) " +
+		"ran for 600004 milliseconds\n"
 	text := fmt.Sprintf(out, 0, 0, 1580, "ALLREDUCE", 8) + fmt.Sprintf(out, 1, 1, 1580, "ALLREDUCE", 8)
 	find := func(text string) (all []nccllogs.RanksTimedOutApart) {
 		for _, n := range readAll(t, text).Findings() {

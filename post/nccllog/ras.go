@@ -435,10 +435,8 @@ func (c *RASComm) addCount(name string, calls int64, rank int) {
 
 // judge sums up the states and counts of its ranks.
 func (c *RASComm) judge() {
-	slices.SortStableFunc(
-		c.States,
-		func(a, b nccllogs.RankState) int { return cmp.Compare(len(b.Ranks), len(a.Ranks)) },
-	)
+	slices.SortStableFunc(c.States,
+		func(a, b nccllogs.RankState) int { return cmp.Compare(len(b.Ranks), len(a.Ranks)) })
 	slices.SortFunc(c.Counts, func(a, b nccllogs.CallCount) int {
 		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(b.Calls, a.Calls))
 	})

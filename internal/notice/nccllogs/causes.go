@@ -102,16 +102,14 @@ var hostCauses = []cause{
 		"returned-system-error", notice.Warning, returned + "“unhandled system error”" + before,
 		possible + "in a container, /dev/shm is too small (--shm-size=8g or --ipc=host); between hosts, a wrong " +
 			"interface (NCCL_SOCKET_IFNAME) or a firewall; with InfiniBand, the limit of locked memory or the GID " +
-			"index; " +
-			"another rank ended; open files; " + again, returnedDoc,
+			"index; another rank ended; open files; " + again, returnedDoc,
 	},
 	{
 		"returned-cuda-error", notice.Warning, returned + "“unhandled cuda error”" + before,
 		possible + "GPU memory is full; driver, CUDA and NCCL do not fit together, or do not support this GPU " +
 			"(nvidia-smi; RTX 50: NCCL 2.26.2 or later); peer access does not work, as in virtual machines, WSL2 and " +
 			"containers (NCCL_P2P_DISABLE=1); two ranks use one GPU, or a rank one that it cannot see; a kernel " +
-			"crashed " +
-			"before; " + again, returnedDoc,
+			"crashed before; " + again, returnedDoc,
 	},
 	{
 		"returned-usage-error", notice.Warning, returned + "“invalid usage” or “invalid argument”" + before,
@@ -126,8 +124,7 @@ var hostCauses = []cause{
 	},
 	{
 		"returned-remote-error", notice.Warning,
-		returned + "“remote error”: another rank failed or ended, or the network " +
-			"between them", firstOfRank,
+		returned + "“remote error”: another rank failed or ended, or the network between them", firstOfRank,
 		returnedDoc,
 	},
 	{
@@ -165,8 +162,7 @@ var hostCauses = []cause{
 	},
 	{
 		"topology-incomplete", notice.Error,
-		"NCCL could not read the topology of the host from /sys, as in some virtual " +
-			"machines and containers",
+		"NCCL could not read the topology of the host from /sys, as in some virtual machines and containers",
 		possible + "a virtual machine or container hides /sys (mount it, or use the cloud's NCCL_TOPO_FILE); " +
 			"NCCL_GRAPH_FILE is set, also in /etc/nccl.conf; WSL2 with NCCL before 2.10; otherwise try a newer NCCL",
 		ncclSource + "src/graph/topo.cc",
@@ -198,11 +194,9 @@ var hostCauses = []cause{
 	},
 	{
 		"program-out-of-memory", notice.Error,
-		"the program ran out of GPU memory on a rank, for which the other ranks then " +
-			"wait",
+		"the program ran out of GPU memory on a rank, for which the other ranks then wait",
 		"use smaller batches or shards on that rank; nvidia-smi shows who else uses its GPU",
-		"PyTorch documentation, " +
-			"CUDA semantics",
+		"PyTorch documentation, CUDA semantics",
 	},
 	{
 		"unix-socket-failed", notice.Error,
@@ -239,30 +233,26 @@ var hostCauses = []cause{
 	},
 	{
 		"barrier-device-guessed", notice.Warning,
-		"PyTorch guessed the GPU of a rank for a barrier; a wrong guess hangs or uses " +
-			"one GPU twice",
+		"PyTorch guessed the GPU of a rank for a barrier; a wrong guess hangs or uses one GPU twice",
 		"call torch.cuda.set_device(LOCAL_RANK) first and pass device_id to init_process_group; ignore it if the " +
 			"program works",
 		"github.com/pytorch/pytorch, pull request 134617",
 	},
 	{
 		"process-group-left", notice.Info,
-		"a process ended without destroy_process_group(), which blocks ranks that still " +
-			"communicate",
+		"a process ended without destroy_process_group(), which blocks ranks that still communicate",
 		"if ranks hang or fail at the end, call destroy_process_group() on all of them, in one order", torchDoc,
 	},
 	{
 		"process-killed", notice.Error, "a process was killed with signal 9, usually because the host or the " +
 			"container ran out of memory",
 		"see dmesg there (oom-kill); raise the memory of the job (srun --mem=0) or of the container",
-		"man 7 signal; man " +
-			"5 proc, oom_score",
+		"man 7 signal; man 5 proc, oom_score",
 	},
 	{
 		"too-many-threads", notice.Error, "the process could not start another thread",
 		"raise the limit of processes: ulimit -u, TasksMax of slurmd, docker run --pids-limit=-1",
-		"man pthread_create, " +
-			"EAGAIN",
+		"man pthread_create, EAGAIN",
 	},
 	{
 		"host-out-of-memory", notice.Error, "the host had no memory left for the process",

@@ -42,8 +42,7 @@ var gpuCauses = []cause{
 	},
 	{
 		"cuda-library-missing", notice.Warning,
-		"the driver's library libcuda.so was not found, so that NCCL uses fewer " +
-			"functions of CUDA",
+		"the driver's library libcuda.so was not found, so that NCCL uses fewer functions of CUDA",
 		"put its folder on LD_LIBRARY_PATH (in WSL /usr/lib/wsl/lib); in a container: docker run --gpus all",
 		ncclSource + "src/misc/cudawrap.cc",
 	},
@@ -96,8 +95,7 @@ var gpuCauses = []cause{
 	},
 	{
 		"gpu-peers-exhausted", notice.Error,
-		"a GPU without NVSwitch can map the memory of 8 other GPUs at most, and more " +
-			"were asked for",
+		"a GPU without NVSwitch can map the memory of 8 other GPUs at most, and more were asked for",
 		"use 8 GPUs or fewer on this host (CUDA_VISIBLE_DEVICES), or one process per GPU; stop the X server there, " +
 			"which maps peers too", "CUDA documentation, cudaErrorTooManyPeers",
 	},
@@ -117,8 +115,7 @@ var gpuCauses = []cause{
 	},
 	{
 		"peer-gpu-hidden", notice.Error,
-		"a process cannot see the GPU of another rank of its host, and so cannot map its " +
-			"memory",
+		"a process cannot see the GPU of another rank of its host, and so cannot map its memory",
 		"let each rank see all GPUs of the host, and select by the local rank: srun --gpus-per-node with " +
 			"--gpu-bind=none instead of --gpus-per-task, all GPUs in each container, no CUDA_VISIBLE_DEVICES of one " +
 			"GPU; NCCL_P2P_DISABLE=1 runs without it",
@@ -183,11 +180,9 @@ var gpuCauses = []cause{
 	},
 	{
 		"rccl-scratch-reclaim", notice.Warning,
-		"RCCL warns that it is slow or unstable without HSA_NO_SCRATCH_RECLAIM=1 with " +
-			"this driver and firmware",
+		"RCCL warns that it is slow or unstable without HSA_NO_SCRATCH_RECLAIM=1 with this driver and firmware",
 		"set HSA_NO_SCRATCH_RECLAIM=1 on all ranks, or update ROCm, driver and firmware",
-		"github.com/ROCm/rccl, pull " +
-			"request 1867",
+		"github.com/ROCm/rccl, pull request 1867",
 	},
 	{
 		"cuda-call-failed",

@@ -37,8 +37,7 @@ var networkCauses = []cause{
 	},
 	{
 		"rdma-setup-failed", notice.Error,
-		"a NIC could not set up its InfiniBand or RoCE connection to the NIC of another " +
-			"host",
+		"a NIC could not set up its InfiniBand or RoCE connection to the NIC of another host",
 		reach,
 		notice.NetworkDoc + ", InfiniBand; " + ncclIssue + "1405, 426, 769 and 2013",
 	},
@@ -74,8 +73,7 @@ var networkCauses = []cause{
 	},
 	{
 		"libfabric-version", notice.Error,
-		"libfabric does not have an option that aws-ofi-nccl needs: the two do not fit " +
-			"together",
+		"libfabric does not have an option that aws-ofi-nccl needs: the two do not fit together",
 		"build aws-ofi-nccl against the libfabric that it loads (ldd libnccl-net.so), or install the EFA driver's " +
 			"newest libfabric in host and container", "github.com/aws/aws-ofi-nccl, issue 241",
 	},
@@ -103,8 +101,7 @@ var networkCauses = []cause{
 	},
 	{
 		"nic-count-differs", notice.Warning, "hosts have different numbers of NICs for NCCL",
-		"see which host lacks one; " +
-			"NCCL_IGNORE_NET_MISMATCH=1 only hides it and may hang; " + notice.AdviceCable,
+		"see which host lacks one; NCCL_IGNORE_NET_MISMATCH=1 only hides it and may hang; " + notice.AdviceCable,
 		ncclSource + "src/init.cc",
 	},
 	{
@@ -137,8 +134,7 @@ var networkCauses = []cause{
 	{
 		"address-not-local", notice.Error, "rank 0 cannot listen on the address that was given: it is of another host",
 		"let NCCL_COMM_ID (or MASTER_ADDR) name the host of rank 0, by an address of its own",
-		notice.NetworkDoc + ", IP " +
-			"network interfaces",
+		notice.NetworkDoc + ", IP network interfaces",
 	},
 	{
 		"address-not-resolved", notice.Error, "the address at which ranks meet cannot be read or resolved",
@@ -153,8 +149,7 @@ var networkCauses = []cause{
 	},
 	{
 		"host-unreachable", notice.Error,
-		"there is no route from here to the address of another rank: usually a wrong " +
-			"interface",
+		"there is no route from here to the address of another rank: usually a wrong interface",
 		meetCauses,
 		notice.NetworkDoc + ", IP network interfaces",
 	},
@@ -220,8 +215,7 @@ var networkCauses = []cause{
 		"rdma-no-answer", notice.Error, "an RDMA operation failed with status 12 (IBV_WC_RETRY_EXC_ERR; 129 is the " +
 			"vendor's number for it): the remote NIC did not answer, despite retries",
 		"if it comes at once: check that the NICs reach each other (ib_write_bw between the two), and the GID index " +
-			"and " +
-			"traffic class on RoCE; " + rails +
+			"and traffic class on RoCE; " + rails +
 			"; if it comes later: cables, congestion, or the other process ended; " +
 			"NCCL_IB_TIMEOUT and NCCL_IB_RETRY_CNT allow more time", verbsSource,
 	},

@@ -45,8 +45,7 @@ var amdAdvice = map[notice.Code]string{
 	"gpu-peer-access-failed": possible + "containers without --ipc=host, or without all GPUs in each; amdgpu-dkms is " +
 		"missing or does not fit ROCm; an IOMMU without iommu=pt; a virtual machine (rocm-smi --showtopoaccess); " +
 		"NCCL_P2P_DISABLE=1 runs without it",
-	"nvlink-error": "see amd-smi xgmi and dmesg there; reset the GPUs, and have the host checked if it " +
-		"comes back",
+	"nvlink-error":          "see amd-smi xgmi and dmesg there; reset the GPUs, and have the host checked if it comes back",
 	"program-out-of-memory": "use smaller batches or shards on that rank; rocm-smi shows who else uses its GPU",
 	"gpu-memory-error":      "see rocm-smi --showrasinfo; reset the GPU or replace it",
 }
@@ -66,10 +65,7 @@ const (
 	ByProgram Printer = "program"
 )
 
-var printerTexts = map[Printer]string{
-	ByLibrary: "the library",
-	ByProgram: "the program",
-}
+var printerTexts = map[Printer]string{ByLibrary: "the library", ByProgram: "the program"}
 
 func (p Printer) String() string { return printerTexts[p] }
 

@@ -168,8 +168,7 @@ const advicePeersHang = "run once with NCCL_P2P_DISABLE=1: if that works, " + no
 
 // meetCauses are the possible causes where ranks do not reach each other.
 const meetCauses = possible + "a wrong interface (docker, veth, VPN, 169.254…, fe80::…): name the right one in " +
-	"NCCL_SOCKET_IFNAME on each " +
-	"host; a firewall or security group: " + notice.AdviceOpenTCP +
+	"NCCL_SOCKET_IFNAME on each host; a firewall or security group: " + notice.AdviceOpenTCP +
 	", or limit net.ipv4.ip_local_port_range to those that " +
 	"are open; a hostname that /etc/hosts resolves to 127.0.1.1; a proxy or sidecar (Istio)"
 
@@ -296,10 +295,9 @@ var ncclRanks = []notice.Entry{
 			&Doubt{PartOfRanks, 3, 4},
 		},
 		Severity: notice.Error,
-		Source: "NCCL documentation, Collective Operations: each rank must call the same, with the same count and " +
-			"type",
-		Text:    "the ranks of {Communicator} call different operations: at call {Call} {Sides}",
-		Details: []string{"[opCount {OpCount}.]", "[In doubt: {Doubt}.]"},
+		Source:   "NCCL documentation, Collective Operations: each rank must call the same, with the same count and type",
+		Text:     "the ranks of {Communicator} call different operations: at call {Call} {Sides}",
+		Details:  []string{"[opCount {OpCount}.]", "[In doubt: {Doubt}.]"},
 		Advice: `find out why these ranks took another path: a condition that depends on the rank, data of uneven
 			length, another version of the program`,
 		Doc: `Ranks of a communicator make their nth call with another collective, count, type or operation; the first

@@ -39,8 +39,7 @@ func TestReadLines(t *testing.T) {
 			watchdog.Timeout, 3, 1580, "", "", -1, -1,
 		},
 		"[rank4]:[E321 02:07:08.408271257 ProcessGroupNCCL.cpp:607] [PG 5 Rank 0] Watchdog caught collective " +
-			"operation " +
-			"timeout: " + work: {watchdog.Timeout, 4, 1580, "", "5", -1, -1},
+			"operation timeout: " + work: {watchdog.Timeout, 4, 1580, "", "5", -1, -1},
 		"node1: [rank3]:[E ProcessGroupNCCL.cpp:1316] [PG 0 (default_pg) Rank 3] Timeout at NCCL work: 2070, last " +
 			"enqueued NCCL work: 2082, last completed NCCL work: 2069.": {
 			watchdog.Status, 3, 2070, "default_pg", "0", 2082, 2069,
@@ -49,22 +48,17 @@ func TestReadLines(t *testing.T) {
 			"enqueued " +
 			"NCCL work: 1582, last completed NCCL work: 1579.": {watchdog.Status, 0, 1580, "", "1", 1582, 1579},
 		"[PG ID 0 PG GUID 0(default_pg) Rank 118]  failure detected by watchdog at work sequence id: 2398459 PG " +
-			"status: " +
-			"last enqueued work: 2398578, last completed work: 2398458": {
+			"status: last enqueued work: 2398578, last completed work: 2398458": {
 			watchdog.Status, 118, 2398459, "default_pg", "0", 2398578, 2398458,
 		},
-		"[rank1]:[E1 x] [PG ID 2 PG GUID 7a9 Rank 0] Received a dump signal due to a collective timeout from  rank " +
-			"0 and " +
-			"we will try our best to dump the debug info. Last enqueued NCCL work: 6, last completed NCCL work: " +
-			"6.This": {
-			watchdog.Status, 1, -1, "7a9", "2", 6, 6,
-		},
+		"[rank1]:[E1 x] [PG ID 2 PG GUID 7a9 Rank 0] Received a dump signal due to a collective timeout from  rank 0 " +
+			"and we will try our best to dump the debug info. Last enqueued NCCL work: 6, last completed NCCL work: " +
+			"6.This": {watchdog.Status, 1, -1, "7a9", "2", 6, 6},
 		"[rank2]:[E] [PG 0 Rank 2] ProcessGroupNCCL's watchdog got stuck for 480 seconds without making progress": {
 			watchdog.Stuck, 2, -1, "", "0", -1, -1,
 		},
 		"[rank2] failed: RuntimeError [/x/gloo/transport/tcp/unbound_buffer.cc:129] Timed out waiting 8000ms for " +
-			"send " +
-			"operation to complete": {watchdog.Transfer, 2, -1, "", "", -1, -1},
+			"send operation to complete": {watchdog.Transfer, 2, -1, "", "", -1, -1},
 		"[1,3]<stderr>: Connection closed by peer [127.0.0.1]:26777.": {watchdog.Closed, 3, -1, "", "", -1, -1},
 		"3: [x/pair.cc:545] Read error [127.0.0.1]:18870: Connection reset by peer.": {
 			watchdog.Closed, 3, -1, "", "", -1, -1,
@@ -142,8 +136,7 @@ func TestReadTraceback(t *testing.T) {
 // torchrun's root cause has the rank and the exit code in lines of their own.
 func TestReadRootCause(t *testing.T) {
 	text := "Root Cause (first observed failure):\n[0]:\n  time      : x\n  host      : a\n  rank      : 11 " +
-		"(local_rank: " +
-		"3)\n  exitcode  : -9 (pid: 12)\n"
+		"(local_rank: 3)\n  exitcode  : -9 (pid: 12)\n"
 	all := read(-1, strings.Split(text, "\n")...)
 	if len(all) != 1 || all[0].Kind != watchdog.Death || all[0].Rank != 11 || all[0].Reason != watchdog.BySignal {
 		t.Errorf("%+v", all)
