@@ -1,7 +1,6 @@
 package nccllog
 
 import (
-	"slices"
 	"strings"
 	"testing"
 
