@@ -150,11 +150,10 @@ func TestStacks(t *testing.T) {
 	for name, log := range map[string]string{
 		"pyspy_rank2.txt": "",
 		"pyspy.4711": "node7:4711:4711 [2] NCCL INFO ncclCommInitRankConfig comm 0x1 rank 2 nranks 4 cudaDev 2 " +
-			"nvmlDev 2 " +
-			"busId 60 commId 0x43 - Init COMPLETE\n",
+			"nvmlDev 2 busId 60 commId 0x43 - Init COMPLETE\n",
 	} {
 		f := NewFolder(t)
-		f.Dumps(job(4).All(reduce(), 3).Except(reduce(), 2).Run()).File(name, spied)
+		f.Dumps(stops(job(4), 2)).File(name, spied)
 		if log != "" {
 			f.File("nccl.txt", log)
 		}

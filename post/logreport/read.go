@@ -101,8 +101,7 @@ func readRun(ctx context.Context, paths []string, prefix string) (*nccllog.Log, 
 	}
 	if files == 0 {
 		return nil, nil, fmt.Errorf("nothing of NCCL in %s: %s looked at. NCCL writes with NCCL_DEBUG=INFO, on "+
-			"stdout or into "+
-			"NCCL_DEBUG_FILE", strings.Join(paths, ", "), units.Count(passed, "file"))
+			"stdout or into NCCL_DEBUG_FILE", strings.Join(paths, ", "), units.Count(passed, "file"))
 	}
 	var notes []notice.Notice
 	if passed > 0 {

@@ -41,9 +41,7 @@ func (r *Report) facts() document.Fields {
 	}
 	var given []string
 	for _, s := range r.log.Settings {
-		if s.From != "mention" && s.From != "default" {
-			given = append(given, s.Name+"="+s.Value)
-		}
+		given = append(given, s.Name+"="+s.Value)
 	}
 	if len(given) > mostSettings {
 		given = append(given[:mostSettings:mostSettings], fmt.Sprintf("and %d more", len(given)-mostSettings))
@@ -215,14 +213,7 @@ func (r *Report) ras() (sections []document.Block) {
 		blocks := []document.Block{fields}
 		if len(a.Comms) > 0 {
 			blocks = append(blocks, table(
-				columns(
-					"id",
-					"communicators>",
-					"ranks each>",
-					"missing>",
-					"status",
-					"errors",
-				),
+				columns("id", "communicators>", "ranks each>", "missing>", "status", "errors"),
 				mostCommunicators,
 				a.Comms,
 				func(c nccllog.RASComm) []any {

@@ -11,6 +11,13 @@ import (
 
 	"busbar/internal/notice"
 	"busbar/internal/notice/nccllogs"
+	"busbar/internal/units"
+)
+
+// What is compared, and what one log has of it.
+type (
+	logAspect = nccllogs.LogAspect
+	logValue  = nccllogs.LogValue
 )
 
 // Contrast is how two logs differ, and what may explain it. A is the log that is asked about, B the other.
@@ -28,38 +35,34 @@ type Contrast struct {
 
 // Difference is one thing that differs between two logs.
 type Difference struct {
-	What    nccllogs.LogAspect
-	A       nccllogs.LogValue // empty where that log does not have it
-	B       nccllogs.LogValue
-	Because []nccllogs.LogCause // differences that can have caused it
-	Source  string
+	What    logAspect           `json:"aspect"`
+	A       logValue            `json:"value_a"` // empty where that log does not have it
+	B       logValue            `json:"value_b"`
+	Because []nccllogs.LogCause `json:"because"` // differences that can have caused it
+	Source  string              `json:"source"`
 
-	touches effect            // of a cause: what it can change; of an effect: what it is
-	cause   nccllogs.LogCause // of a cause
+	touches effect          // of a cause: what it can change; of an effect: what it is
+	does    nccllogs.Effect // of a variable
 }
 
 // MarshalJSON writes what differs as texts for people, and as parameters.
 func (d Difference) MarshalJSON() ([]byte, error) {
+	type parameters Difference
 	return json.Marshal(struct {
-		What    string              `json:"what"`
-		A       string              `json:"a"`
-		B       string              `json:"b"`
-		Aspect  nccllogs.LogAspect  `json:"aspect"`
-		ValueA  nccllogs.LogValue   `json:"value_a"`
-		ValueB  nccllogs.LogValue   `json:"value_b"`
-		Because []nccllogs.LogCause `json:"because"`
-		Source  string              `json:"source"`
-	}{d.What.String(), d.A.String(), d.B.String(), d.What, d.A, d.B, d.Because, d.Source})
+		What string `json:"what"`
+		A    string `json:"a"`
+		B    string `json:"b"`
+		parameters
+	}{d.What.String(), d.A.String(), d.B.String(), parameters(d)})
 }
 
 // Compare returns how two logs differ. Process ids, addresses, pointers and times of day are no differences.
 func Compare(a, b *Log) *Contrast {
-	c := &Contrast{Effects: []Difference{}, Causes: []Difference{}, Others: []Difference{},
-		Same: []nccllogs.LogAgreement{}}
-	c.compare(worldAspect, nccllogs.LogAspect{Kind: worldAspect.kind}, worldOf(a), worldOf(b))
+	c := &Contrast{}
+	c.compare(aspect{cause: true, touches: every}, logAspect{Kind: nccllogs.LogWorlds}, worldOf(a), worldOf(b))
 	c.settings(a, b)
 	for _, p := range aspects {
-		c.compare(p, nccllogs.LogAspect{Kind: p.kind}, p.of(a), p.of(b))
+		c.compare(p, logAspect{Kind: p.kind}, p.of(a), p.of(b))
 	}
 	c.choices(a, b)
 	c.measured(a, b)
@@ -70,7 +73,7 @@ func Compare(a, b *Log) *Contrast {
 }
 
 // compare adds a difference, or that both are equal. A tuner in only one log is a difference too.
-func (c *Contrast) compare(p aspect, what nccllogs.LogAspect, a, b nccllogs.LogValue) {
+func (c *Contrast) compare(p aspect, what logAspect, a, b logValue) {
 	d := Difference{What: what, A: a, B: b, touches: p.touches}
 	unknown := a.Empty() || b.Empty()
 	switch {
@@ -88,22 +91,21 @@ func (c *Contrast) compare(p aspect, what nccllogs.LogAspect, a, b nccllogs.LogV
 }
 
 // effect adds a difference of what was done, or that there is no difference.
-func (c *Contrast) effect(of effect, what nccllogs.LogAspect, a, b nccllogs.LogValue) {
+func (c *Contrast) effect(of effect, what logAspect, a, b logValue) {
 	c.compare(aspect{touches: of}, what, a, b)
 }
 
-func (c *Contrast) same(what nccllogs.LogAspect, v nccllogs.LogValue) {
+func (c *Contrast) same(what logAspect, v logValue) {
 	c.Same = append(c.Same, nccllogs.LogAgreement{Aspect: what, Value: v})
 }
 
 // cause adds a difference of what was given, which can change the speed too.
 func (c *Contrast) cause(d Difference) {
 	d.touches |= onSpeed
-	d.cause.What, d.cause.A, d.cause.B = d.What, d.A, d.B
 	c.Causes = append(c.Causes, d)
 }
 
-func worldOf(l *Log) (v nccllogs.LogValue) {
+func worldOf(l *Log) (v logValue) {
 	if w := l.largest(); w != nil && w.Ranks > 0 {
 		v.Ranks, v.Nodes = w.Ranks, max(0, l.nodes())
 	}
@@ -111,8 +113,8 @@ func worldOf(l *Log) (v nccllogs.LogValue) {
 }
 
 // chosen are the values of each variable that somebody set.
-func chosen(l *Log) map[string]nccllogs.LogValue {
-	chosen := map[string]nccllogs.LogValue{}
+func chosen(l *Log) map[string]logValue {
+	chosen := map[string]logValue{}
 	for _, s := range l.Settings {
 		if v := chosen[s.Name]; s.given() && s.Value != "" && !slices.Contains(v.Values, s.Value) {
 			v.Values = append(v.Values, s.Value)
@@ -124,8 +126,8 @@ func chosen(l *Log) map[string]nccllogs.LogValue {
 }
 
 // variableOf is the aspect of a variable.
-func variableOf(name string) nccllogs.LogAspect {
-	return nccllogs.LogAspect{Kind: nccllogs.LogVariable, Variable: nccllogs.NCCLVariable(name)}
+func variableOf(name string) logAspect {
+	return logAspect{Kind: nccllogs.LogVariable, Variable: name}
 }
 
 // settings compares what was set. The known ones are in the order of how much they can do.
@@ -138,8 +140,8 @@ func (c *Contrast) settings(a, b *Log) {
 		if !x[v.Name].Equal(y[v.Name]) {
 			c.cause(Difference{
 				What: variableOf(v.Name), A: x[v.Name], B: y[v.Name],
-				touches: v.Touches, cause: nccllogs.LogCause{Effect: nccllogs.Effect(v.Name)},
-				Source: nccllogs.SettingAffectsSpeed{Variable: nccllogs.NCCLVariable(v.Name)}.Source(),
+				touches: v.Touches, does: nccllogs.Effect(v.Name),
+				Source: nccllogs.SettingAffectsSpeed{Variable: v.Name}.Source(),
 			})
 		}
 	}
@@ -151,7 +153,7 @@ func (c *Contrast) settings(a, b *Log) {
 		}
 	}
 	if same > 0 {
-		c.same(nccllogs.LogAspect{Kind: nccllogs.LogSettings}, countOf(same))
+		c.same(logAspect{Kind: nccllogs.LogSettings}, countOf(same))
 	}
 	for i, l := range []*Log{a, b} {
 		if len(l.Settings) == 0 {
@@ -165,10 +167,8 @@ type aspect struct {
 	kind    nccllogs.LogKind
 	cause   bool
 	touches effect // of a cause, what it can change; of an effect, what it is
-	of      func(*Log) nccllogs.LogValue
+	of      func(*Log) logValue
 }
-
-var worldAspect = aspect{nccllogs.LogWorlds, true, every, worldOf}
 
 // aspects are what is compared after world and settings, apart from choices and times. Of communicators it is the
 // largest.
@@ -176,13 +176,13 @@ var aspects = []aspect{
 	{nccllogs.LogLibrary, true, every, librariesOf},
 	{nccllogs.LogDriver, true, onTransports, driverOf},
 	{nccllogs.LogPlugin, true, onNetwork | onTransports | onDirect | onChannels,
-		func(l *Log) nccllogs.LogValue { return namesOf(l.Network.Plugins) }},
+		func(l *Log) logValue { return namesOf(l.Network.Plugins) }},
 	{nccllogs.LogProvider, true, onNetwork | onTransports | onDirect,
-		func(l *Log) nccllogs.LogValue { return namesOf(l.Network.Providers) }},
-	{nccllogs.LogTuner, true, onChoice, func(l *Log) nccllogs.LogValue { return namesOf(l.Network.Tuners) }},
+		func(l *Log) logValue { return namesOf(l.Network.Providers) }},
+	{nccllogs.LogTuner, true, onChoice, func(l *Log) logValue { return namesOf(l.Network.Tuners) }},
 	{nccllogs.LogDevices, true, onNetwork | onTransports | onChannels,
-		func(l *Log) nccllogs.LogValue { return namesOf(l.Network.IB) }},
-	{nccllogs.LogNetwork, false, onNetwork, func(l *Log) nccllogs.LogValue { return namesOf(l.Network.Using) }},
+		func(l *Log) logValue { return namesOf(l.Network.IB) }},
+	{nccllogs.LogNetwork, false, onNetwork, func(l *Log) logValue { return namesOf(l.Network.Using) }},
 	{nccllogs.LogDirectEnds, false, onDirect, directEnds},
 	{nccllogs.LogChannels, false, onChannels, channels(func(c Channels) int { return c.Coll })},
 	{nccllogs.LogNVLSChannels, false, onChannels, channels(func(c Channels) int { return c.NVLS })},
@@ -198,13 +198,13 @@ var aspects = []aspect{
 }
 
 // channels returns a number of channels of the largest communicator.
-func channels(of func(Channels) int) func(*Log) nccllogs.LogValue {
-	return ofLargest(func(c *Communicator) nccllogs.LogValue { return countOf(of(c.Channels)) })
+func channels(of func(Channels) int) func(*Log) logValue {
+	return ofLargest(func(c *Communicator) logValue { return countOf(of(c.Channels)) })
 }
 
 // ofLargest returns a value of the largest communicator of a log; none where there is no communicator.
-func ofLargest(of func(*Communicator) nccllogs.LogValue) func(*Log) nccllogs.LogValue {
-	return func(l *Log) (v nccllogs.LogValue) {
+func ofLargest(of func(*Communicator) logValue) func(*Log) logValue {
+	return func(l *Log) (v logValue) {
 		if c := l.largest(); c != nil {
 			v = of(c)
 		}
@@ -212,45 +212,47 @@ func ofLargest(of func(*Communicator) nccllogs.LogValue) func(*Log) nccllogs.Log
 	}
 }
 
-func pathsOfLargest(between string) func(*Log) nccllogs.LogValue {
-	return ofLargest(func(c *Communicator) nccllogs.LogValue { return pathsOf(c.Topology, between) })
+func pathsOfLargest(between string) func(*Log) logValue {
+	return ofLargest(func(c *Communicator) logValue { return pathsOf(c.Topology, between) })
 }
 
-func searchOfLargest(pattern string) func(*Log) nccllogs.LogValue {
-	return ofLargest(func(c *Communicator) nccllogs.LogValue { return searchOf(c, pattern) })
+func searchOfLargest(pattern string) func(*Log) logValue {
+	return ofLargest(func(c *Communicator) logValue { return searchOf(c, pattern) })
 }
 
-func librariesOf(l *Log) (v nccllogs.LogValue) {
+func librariesOf(l *Log) (v logValue) {
 	for _, of := range l.Versions {
 		b := nccllogs.Build{Library: string(of.Library) + " " + of.Text, CUDA: of.CUDA}
 		if !slices.Contains(v.Libraries, b) {
 			v.Libraries = append(v.Libraries, b)
 		}
 	}
-	slices.SortFunc(v.Libraries, func(a, b nccllogs.Build) int { return strings.Compare(a.String(), b.String()) })
+	byText(v.Libraries)
 	return v
 }
 
-func driverOf(l *Log) nccllogs.LogValue {
-	if v := l.Driver; v > 0 {
-		return nccllogs.LogValue{Names: []string{fmt.Sprintf("%d.%d", v/1000, v%1000/10)}}
-	}
-	return nccllogs.LogValue{}
+// byText sorts what is written.
+func byText[T fmt.Stringer](all []T) {
+	slices.SortFunc(all, func(a, b T) int { return strings.Compare(a.String(), b.String()) })
 }
 
-func namesOf(all []Named) (v nccllogs.LogValue) {
+func driverOf(l *Log) logValue {
+	if v := l.Driver; v > 0 {
+		return logValue{Names: []string{fmt.Sprintf("%d.%d", v/1000, v%1000/10)}}
+	}
+	return logValue{}
+}
+
+func namesOf(all []Named) (v logValue) {
 	for _, n := range all {
-		text := strings.TrimSpace(n.Name + " " + n.Version)
-		if !slices.Contains(v.Names, text) {
-			v.Names = append(v.Names, text)
-		}
+		v.Names = units.AddOnce(v.Names, strings.TrimSpace(n.Name+" "+n.Version))
 	}
 	slices.Sort(v.Names)
 	return v
 }
 
 // countOf is a number of something; empty where it is unknown.
-func countOf(n int) (v nccllogs.LogValue) {
+func countOf(n int) (v logValue) {
 	if n >= 0 {
 		v.Count = &n
 	}
@@ -260,10 +262,9 @@ func countOf(n int) (v nccllogs.LogValue) {
 // findings compares what was found: by its code and its parameters, and messages without a known cause by their text.
 func (c *Contrast) findings(a, b *Log) {
 	x, y := a.findings(), b.findings()
-	without := func(all, other []found) []notice.Notice {
-		alone := []notice.Notice{}
+	without := func(all, other []*found) (alone []notice.Notice) {
 		for _, f := range all {
-			if !slices.ContainsFunc(other, func(g found) bool {
+			if !slices.ContainsFunc(other, func(g *found) bool {
 				return notice.Alike(f.Fact, g.Fact) && f.shape == g.shape
 			}) {
 				alone = append(alone, f.Notice)
@@ -280,7 +281,7 @@ func (c *Contrast) explain() {
 		e := &c.Effects[i]
 		for _, d := range c.Causes {
 			if e.touches&d.touches != 0 {
-				e.Because = append(e.Because, d.cause)
+				e.Because = append(e.Because, nccllogs.LogCause{What: d.What, A: d.A, B: d.B, Effect: d.does})
 			}
 		}
 	}

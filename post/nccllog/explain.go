@@ -94,7 +94,7 @@ type sameCause struct {
 
 // findMessages explains the warnings and errors, those of one cause together. Those that follow from others are no
 // errors where those are in the log.
-func findMessages(l *Log) []found {
+func findMessages(l *findings) {
 	cause := false
 	for _, m := range l.Messages {
 		e := explain(m)
@@ -120,32 +120,27 @@ func findMessages(l *Log) []found {
 		by[key].quotes = append(by[key].quotes, l.quote(m))
 		by[key].processes = append(by[key].processes, m.Processes...)
 	}
-	var all []found
 	for _, m := range order {
 		who := l.who(slices.Compact(slices.Sorted(slices.Values(m.processes))))
 		if m.explained == nil {
-			f := about(who, nccllogs.Unexplained{By: m.by, Messages: m.quotes})
-			f.shape = m.key
-			all = append(all, f)
+			l.about(who, nccllogs.Unexplained{By: m.by, Messages: m.quotes}).shape = m.key
 			continue
 		}
-		f := about(who, nccllogs.LibraryMessage{Cause: m.explained.code, Messages: m.quotes, Vendor: l.vendor()})
+		f := l.about(who, nccllogs.LibraryMessage{Cause: m.explained.code, Messages: m.quotes, Vendor: l.vendor()})
 		if f.follows = m.explained.follows; f.follows && !cause {
 			f.Severity, cause = notice.Error, true // the first of them is the nearest to the cause
 		}
-		all = append(all, f)
 	}
-	if len(all) == 0 {
-		return findFailed(l)
+	if len(order) == 0 {
+		findFailed(l)
 	}
-	return all
 }
 
 // failed is the level of lines by which an error is passed on: "init.cc:1798 -> 6".
 const failed = "FAIL"
 
 // findFailed finds errors without a warning, as with NCCL_DEBUG_SUBSYS set to little.
-func findFailed(l *Log) []found {
+func findFailed(l *findings) {
 	var fact nccllogs.FailedCalls
 	var processes []int
 	for _, m := range l.Messages {
@@ -158,11 +153,10 @@ func findFailed(l *Log) []found {
 		}
 		fact.Lines, processes = append(fact.Lines, brief(m.Text)), append(processes, m.Processes...)
 	}
-	if fact.Lines == nil {
-		return nil
+	if fact.Lines != nil {
+		slices.Sort(processes)
+		l.about(l.who(slices.Compact(processes)), fact)
 	}
-	slices.Sort(processes)
-	return []found{about(l.who(slices.Compact(processes)), fact)}
 }
 
 // quote is a message with its place, how often it occurs, and where first.

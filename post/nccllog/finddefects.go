@@ -55,7 +55,7 @@ func releaseOf(text string) (r release) {
 var versionInError = regexp.MustCompile(`NCCL version (\d+\.\d+\.\d+)`)
 
 // findDefects finds known defects of the versions in the log.
-func findDefects(l *Log) (all []found) {
+func findDefects(l *findings) {
 	var versions []release
 	for _, v := range l.Versions {
 		if v.Library == NCCL {
@@ -77,8 +77,7 @@ func findDefects(l *Log) (all []found) {
 			return slices.Compare(d.from[:], v[:]) <= 0 && slices.Compare(v[:], d.to[:]) <= 0
 		})
 		if i >= 0 && slices.ContainsFunc(texts, d.sign.MatchString) {
-			all = append(all, about("", nccllogs.KnownDefect{Version: versions[i].String(), Defect: d.name}))
+			l.add(nccllogs.KnownDefect{Version: versions[i].String(), Defect: d.name})
 		}
 	}
-	return all
 }

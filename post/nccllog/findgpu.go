@@ -34,33 +34,29 @@ func (l *Log) pairs() map[string]map[pair]bool {
 }
 
 // findWithinHost finds GPUs of one host that exchange data through its memory, or even over the network.
-func findWithinHost(l *Log) (all []found) {
+func findWithinHost(l *findings) {
 	by := l.pairs()
 	off := l.peersOff()
 	if n := len(by["shm"]); n > 0 {
 		both := maps.Clone(by["p2p"]) // a pair may go one way in each direction
 		maps.Copy(both, by["shm"])
-		f := about("", nccllogs.HostMemoryBetweenGPUs{
-			Pairs: n, Of: len(both), P2P: len(by["p2p"]), NVLink: nccllogs.HasNVLink(l.nvlinks()), Settings: off,
-			Vendor: l.vendor(),
-		})
+		f := l.add(nccllogs.HostMemoryBetweenGPUs{Pairs: n, Of: len(both), P2P: len(by["p2p"]),
+			NVLink: nccllogs.HasNVLink(l.nvlinks()), Settings: off, Vendor: l.vendor()})
 		if l.nvlinks() {
 			f.Severity = notice.Error
 		}
-		all = append(all, f)
 	}
 	if n := len(by["net"]); n > 0 {
 		if on(l.setting("NCCL_SHM_DISABLE")) {
 			off = append(off, l.assigned("NCCL_SHM_DISABLE")...)
 		}
-		all = append(all, about("", nccllogs.NetworkWithinHost{Pairs: n, Settings: off, Vendor: l.vendor()}))
+		l.add(nccllogs.NetworkWithinHost{Pairs: n, Settings: off, Vendor: l.vendor()})
 	}
-	return all
 }
 
 // findShared finds ranks of one communicator that use one GPU: the same bus on one host. Without an id, ranks are put
 // together by order alone, and may be of several communicators.
-func findShared(l *Log) (all []found) {
+func findShared(l *findings) {
 	for i, c := range l.Communicators {
 		if c.ID == "" || c.namesakes {
 			continue
@@ -80,13 +76,11 @@ func findShared(l *Log) (all []found) {
 				fact.GPUs = append(fact.GPUs, nccllogs.UsedGPU{Ranks: of, Bus: g.bus, Host: g.host})
 			}
 		}
-		if len(fact.Ranks) == 0 {
-			continue
+		byText(fact.GPUs)
+		if len(fact.Ranks) > 0 {
+			l.add(fact)
 		}
-		slices.SortFunc(fact.GPUs, func(a, b nccllogs.UsedGPU) int { return strings.Compare(a.String(), b.String()) })
-		all = append(all, about("", fact))
 	}
-	return all
 }
 
 // peersOff are the settings that prevent GPUs from accessing each other.
@@ -103,37 +97,29 @@ func (l *Log) peersOff() (all []nccllogs.Assigned) {
 // nvlinks reports whether the topology of any communicator has NVLink.
 func (l *Log) nvlinks() bool {
 	return slices.ContainsFunc(l.Communicators, func(c Communicator) bool {
-		return c.Topology.NVLinks > 0 ||
-			slices.ContainsFunc(
-				c.Topology.Paths,
-				func(p Path) bool { return p.Pair == "GPU-GPU" && strings.HasPrefix(p.Type, "NV") },
-			)
+		return c.Topology.NVLinks > 0 || slices.ContainsFunc(c.Topology.Paths,
+			func(p Path) bool { return p.Pair == "GPU-GPU" && strings.HasPrefix(p.Type, "NV") })
 	})
 }
 
 // findPaths finds GPUs that reach each other, or their NIC, through processors. The search over the topology writes the
 // worst path of each pattern; the first pattern of the largest communicator counts.
-func findPaths(l *Log) (all []found) {
+func findPaths(l *findings) {
 	c := l.largest()
 	if c == nil || len(c.Graphs) == 0 {
-		return nil
+		return
 	}
 	g := c.Graphs[max(0, c.ring())]
 	far := func(path string) bool { return path == "PHB" || path == "SYS" }
 	if far(g.Intra) {
-		all = append(
-			all,
-			about("", nccllogs.GPUsFar{Path: nccllogs.FarPath(g.Intra), Search: searchResult(g), Vendor: l.vendor()}),
-		)
+		l.add(nccllogs.GPUsFar{Path: nccllogs.FarPath(g.Intra), Search: searchResult(g), Vendor: l.vendor()})
 	}
 	if far(g.Inter) && l.nodes() > 1 {
-		f := about("", nccllogs.NICFar{Path: nccllogs.FarPath(g.Inter), Search: searchResult(g), Vendor: l.vendor()})
+		f := l.add(nccllogs.NICFar{Path: nccllogs.FarPath(g.Inter), Search: searchResult(g), Vendor: l.vendor()})
 		if g.Inter == "SYS" {
 			f.Severity = notice.Warning
 		}
-		all = append(all, f)
 	}
-	return all
 }
 
 // ring is the place of the search for rings; -1 where there was none.
@@ -153,7 +139,7 @@ func searchResult(g Graph) nccllogs.SearchResult {
 const fewest = 4
 
 // findChannels finds communicators with few channels over NVLink.
-func findChannels(l *Log) (all []found) {
+func findChannels(l *findings) {
 	for i := range l.Communicators {
 		c := &l.Communicators[i]
 		g := c.ring()
@@ -162,26 +148,15 @@ func findChannels(l *Log) (all []found) {
 			continue
 		}
 		fact := nccllogs.FewChannels{
-			Communicator: l.communicator(
-				i,
-			), Channels: c.Channels.Coll, Search: searchResult(c.Graphs[g]), Links: unlike(c.Topology),
-			Settings: l.assigned(
-				"NCCL_MAX_NCHANNELS",
-				"NCCL_MAX_CTAS",
-				"NCCL_TOPO_FILE",
-				"NCCL_GRAPH_FILE",
-			), Vendor: l.vendor(),
-		}
+			Communicator: l.communicator(i), Channels: c.Channels.Coll, Search: searchResult(c.Graphs[g]),
+			Links: unlike(c.Topology), Vendor: l.vendor(),
+			Settings: l.assigned("NCCL_MAX_NCHANNELS", "NCCL_MAX_CTAS", "NCCL_TOPO_FILE", "NCCL_GRAPH_FILE")}
 		if len(fact.Settings) > 0 {
-			fact.Setting, fact.Effect = nccllogs.NCCLVariable(
-				fact.Settings[0].Name,
-			), nccllogs.Effect(
-				fact.Settings[0].Name,
-			)
+			fact.Setting = fact.Settings[0].Name
+			fact.Effect = nccllogs.Effect(fact.Setting)
 		}
-		all = append(all, about("", fact))
+		l.add(fact)
 	}
-	return all
 }
 
 // unlike are the links between GPUs, where they are not all alike.
@@ -206,7 +181,7 @@ const (
 )
 
 // findChoices finds protocols that are unusual for a size.
-func findChoices(l *Log) []found {
+func findChoices(l *findings) {
 	fact := nccllogs.LLForLarge{Setting: l.assigned("NCCL_PROTO")}
 	widest := l.largest()
 	for _, c := range l.Choices {
@@ -221,14 +196,11 @@ func findChoices(l *Log) []found {
 			if fact.From == 0 || c.Size < int64(fact.From) {
 				fact.From = units.Bytes(c.Size)
 			}
-			fact.Choices = append(
-				fact.Choices,
-				nccllogs.LLChoice{Name: c.Name, Size: units.Bytes(c.Size), Algorithm: c.Algo},
-			)
+			fact.Choices = append(fact.Choices,
+				nccllogs.LLChoice{Name: c.Name, Size: units.Bytes(c.Size), Algorithm: c.Algo})
 		}
 	}
-	if len(fact.Choices) == 0 {
-		return nil
+	if len(fact.Choices) > 0 {
+		l.add(fact)
 	}
-	return one(fact)
 }

@@ -12,12 +12,14 @@ import (
 	"busbar/internal/golden"
 )
 
-// expect compares the facts of findings with those in testdata/found (-update writes them anew): for each its severity,
-// its code, who it is about, and its parameters.
-func expect(t *testing.T, what string, all []found) {
+// expect compares the facts that a rule finds with those in testdata/found (-update writes them anew): for each its
+// severity, its code, who it is about, and its parameters.
+func expect(t *testing.T, what string, rule func(*findings), l *Log) []*found {
 	t.Helper()
+	in := &findings{Log: l}
+	rule(in)
 	var got []string
-	for _, f := range all {
+	for _, f := range in.all {
 		parameters, err := json.Marshal(f.Fact)
 		if err != nil {
 			t.Fatal(err)
@@ -40,11 +42,12 @@ func expect(t *testing.T, what string, all []found) {
 		if err := os.WriteFile(path, []byte(strings.Join(lines, "\n")+"\n"), 0o666); err != nil {
 			t.Fatal(err)
 		}
-		return
+		return in.all
 	}
 	if !slices.Equal(slices.Sorted(slices.Values(got)), want) {
 		t.Errorf("%s: found\n%s\nwant\n%s", what, strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
+	return in.all
 }
 
 // fromEnvironment is a variable with its value.
@@ -68,25 +71,25 @@ func TestWithinHost(t *testing.T) {
 	path := func(pair, kind string) Communicator {
 		return Communicator{Topology: Topology{Paths: []Path{{Pair: pair, Type: kind}}}}
 	}
-	expect(t, "SHM", findWithinHost(oneHost(Communicator{}, shm...)))
-	expect(t, "SHM beside NVLink", findWithinHost(oneHost(Communicator{Topology: Topology{NVLinks: 1}}, shm...)))
-	expect(t, "SHM beside a path of NVLink", findWithinHost(oneHost(path("GPU-GPU", "NVL"), shm...)))
-	expect(t, "SHM beside a path over PCIe", findWithinHost(oneHost(path("GPU-GPU", "PIX"), shm...)))
-	expect(t, "SHM beside NVLink to a processor", findWithinHost(oneHost(path("GPU-CPU", "NVL"), shm...)))
+	expect(t, "SHM", findWithinHost, oneHost(Communicator{}, shm...))
+	expect(t, "SHM beside NVLink", findWithinHost, oneHost(Communicator{Topology: Topology{NVLinks: 1}}, shm...))
+	expect(t, "SHM beside a path of NVLink", findWithinHost, oneHost(path("GPU-GPU", "NVL"), shm...))
+	expect(t, "SHM beside a path over PCIe", findWithinHost, oneHost(path("GPU-GPU", "PIX"), shm...))
+	expect(t, "SHM beside NVLink to a processor", findWithinHost, oneHost(path("GPU-CPU", "NVL"), shm...))
 	l := oneHost(Communicator{}, shm...)
 	l.Settings = []Setting{fromEnvironment("NCCL_P2P_LEVEL", "LOC")}
-	expect(t, "SHM as it was set", findWithinHost(l))
+	expect(t, "SHM as it was set", findWithinHost, l)
 	l.Settings = []Setting{fromEnvironment("NCCL_P2P_DISABLE", "1"), fromEnvironment("NCCL_P2P_LEVEL", "0")}
-	expect(t, "SHM as it was set twice", findWithinHost(l))
+	expect(t, "SHM as it was set twice", findWithinHost, l)
 	l.Settings = []Setting{fromEnvironment("NCCL_P2P_LEVEL", "SYS")}
-	expect(t, "SHM though far peers are allowed", findWithinHost(l))
+	expect(t, "SHM though far peers are allowed", findWithinHost, l)
 
-	expect(t, "another GPU's card", findWithinHost(oneHost(Communicator{}, way("net", 0, 1, 0), way("net", 0, 1, 1))))
+	expect(t, "another GPU's card", findWithinHost, oneHost(Communicator{}, way("net", 0, 1, 0), way("net", 0, 1, 1)))
 	net := oneHost(Communicator{}, way("net", 0, 1, Unknown), way("net", 1, 0, Unknown))
 
-	expect(t, "network", findWithinHost(net))
+	expect(t, "network", findWithinHost, net)
 	net.Settings = []Setting{fromEnvironment("NCCL_SHM_DISABLE", "1")}
-	expect(t, "network as it was set", findWithinHost(net))
+	expect(t, "network as it was set", findWithinHost, net)
 }
 
 // The rings of the largest communicator count, or the first search if there is no ring.
@@ -97,15 +100,15 @@ func TestFarPaths(t *testing.T) {
 	log := func(nodes int, graphs ...Graph) *Log {
 		return &Log{Communicators: []Communicator{{Name: "comm 1", Ranks: 4, Nodes: nodes, Graphs: graphs}}}
 	}
-	expect(t, "a ring behind a tree", findPaths(log(1, graph("3", "NVL", "PIX"), graph("4", "PHB", "PIX"))))
-	expect(t, "a tree behind a ring", findPaths(log(1, graph("4", "NVL", "PIX"), graph("3", "PHB", "PIX"))))
-	expect(t, "trees alone", findPaths(log(1, graph("3", "PHB", "PIX"))))
+	expect(t, "a ring behind a tree", findPaths, log(1, graph("3", "NVL", "PIX"), graph("4", "PHB", "PIX")))
+	expect(t, "a tree behind a ring", findPaths, log(1, graph("4", "NVL", "PIX"), graph("3", "PHB", "PIX")))
+	expect(t, "trees alone", findPaths, log(1, graph("3", "PHB", "PIX")))
 
-	expect(t, "a card at the processor", findPaths(log(2, graph("4", "NVL", "PHB"))))
-	expect(t, "a card at another processor", findPaths(log(2, graph("4", "NVL", "SYS"))))
-	expect(t, "one node", findPaths(log(1, graph("4", "NVL", "SYS"))))
-	expect(t, "no search", findPaths(log(2)))
-	expect(t, "no communicator", findPaths(&Log{}))
+	expect(t, "a card at the processor", findPaths, log(2, graph("4", "NVL", "PHB")))
+	expect(t, "a card at another processor", findPaths, log(2, graph("4", "NVL", "SYS")))
+	expect(t, "one node", findPaths, log(1, graph("4", "NVL", "SYS")))
+	expect(t, "no search", findPaths, log(2))
+	expect(t, "no communicator", findPaths, &Log{})
 }
 
 func TestFewChannels(t *testing.T) {
@@ -116,10 +119,7 @@ func TestFewChannels(t *testing.T) {
 			},
 		}
 	}
-	tree, ring := Graph{
-		Pattern: "3",
-		Intra:   "NVL",
-	}, Graph{
+	tree, ring := Graph{Pattern: "3", Intra: "NVL"}, Graph{
 		Pattern:  "4",
 		Channels: 1,
 		BwIntra:  20,
@@ -127,13 +127,13 @@ func TestFewChannels(t *testing.T) {
 		Intra:    "NVL",
 		Inter:    "PIX",
 	}
-	expect(t, "three", findChannels(log(2, 3, tree, ring)))
+	expect(t, "three", findChannels, log(2, 3, tree, ring))
 	for what, l := range map[string]*Log{
 		"four": log(2, 4, ring), "not told": log(2, Unknown, ring), "none": log(2, 0, ring),
 		"one rank": log(1, 1, ring),
 		"no ring":  log(2, 1, tree),
 	} {
-		expect(t, what, findChannels(l))
+		expect(t, what, findChannels, l)
 	}
 	l := log(2, 3, ring)
 	l.Communicators[0].Topology.Paths = []Path{
@@ -141,11 +141,11 @@ func TestFewChannels(t *testing.T) {
 		{"GPU-GPU", "NVL", 240, 1},
 		{"GPU-NET", "PIX", 24, 2},
 	}
-	expect(t, "links that are alike", findChannels(l))
+	expect(t, "links that are alike", findChannels, l)
 	l.Communicators[0].Topology.Paths = append(l.Communicators[0].Topology.Paths, Path{"GPU-GPU", "NVL", 20, 3})
-	expect(t, "links that are not alike", findChannels(l))
+	expect(t, "links that are not alike", findChannels, l)
 	l.Settings = []Setting{fromEnvironment("NCCL_MAX_CTAS", "3"), fromEnvironment("NCCL_TOPO_FILE", "/x.xml")}
-	expect(t, "two settings", findChannels(l))
+	expect(t, "two settings", findChannels, l)
 }
 
 // The smallest of the large sizes is named, and 16 MiB is large.
@@ -153,10 +153,10 @@ func TestLatencyProtocol(t *testing.T) {
 	const mib = 1 << 20
 	ll := func(size int64) Choice { return Choice{Name: "AllReduce", Size: size, Algo: "RING", Proto: "LL"} }
 	l := &Log{Choices: []Choice{ll(64 * mib), ll(16 * mib), ll(32 * mib), ll(16*mib - 1)}}
-	expect(t, "LL", findChoices(l))
+	expect(t, "LL", findChoices, l)
 	l.Settings = []Setting{fromEnvironment("NCCL_PROTO", "LL")}
-	expect(t, "LL as it was set", findChoices(l))
-	expect(t, "a size that is not known", findChoices(&Log{Choices: []Choice{ll(Unknown)}}))
+	expect(t, "LL as it was set", findChoices, l)
+	expect(t, "a size that is not known", findChoices, &Log{Choices: []Choice{ll(Unknown)}})
 }
 
 // Ranks share a GPU if one host has one bus for two ranks of one communicator. A bus of another host is another GPU.
@@ -170,10 +170,10 @@ func TestSharedGPU(t *testing.T) {
 		"put together by order": {"", "n1", "n1", "2000", "2000"},
 		"no host":               {"0xabc", "", "", "2000", "2000"},
 	} {
-		expect(t, what, findShared(&Log{
+		expect(t, what, findShared, &Log{
 			Communicators: []Communicator{{Name: "comm 1", ID: c.id, Ranks: 2, Members: []Member{{Bus: c.busA},
 				{Rank: 1, Process: 1, Bus: c.busB}}}},
 			Processes: []Process{{Host: c.hostA}, {Host: c.hostB}},
-		}))
+		})
 	}
 }

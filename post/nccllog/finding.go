@@ -8,6 +8,12 @@ import (
 	"busbar/internal/notice/nccllogs"
 )
 
+// findings are what the rules find in a log.
+type findings struct {
+	*Log
+	all []*found
+}
+
 // found is a notice with what orders it and what distinguishes it from others.
 type found struct {
 	notice.Notice
@@ -15,45 +21,40 @@ type found struct {
 	shape   string // of a message whose cause is not known
 }
 
-// about is a fact about processes or ranks; "" for all.
-func about(who string, f notice.Fact) found {
-	n := notice.New(f)
+// about adds a fact about processes or ranks; "" for all. The rule may change its severity.
+func (l *findings) about(who string, f notice.Fact) *found {
+	n := &found{Notice: notice.New(f)}
 	n.At.Subject = who
-	return found{Notice: n}
+	l.all = append(l.all, n)
+	return n
 }
 
-// one is one finding about all.
-func one(f notice.Fact) []found { return []found{about("", f)} }
-
-// as is a finding with another severity than the catalogue's.
-func (f found) as(s notice.Severity) found {
-	f.Severity = s
-	return f
-}
+// add adds a fact about all.
+func (l *findings) add(f notice.Fact) *found { return l.about("", f) }
 
 // Findings are what is wrong, or worth knowing, the most severe first. What a log does not have is not judged.
-func (l *Log) Findings() []notice.Notice {
-	notices := []notice.Notice{}
+func (l *Log) Findings() (notices []notice.Notice) {
 	for _, f := range l.findings() {
 		notices = append(notices, f.Notice)
 	}
 	return notices
 }
 
-func (l *Log) findings() (all []found) {
-	for _, find := range []func(*Log) []found{
+func (l *Log) findings() []*found {
+	in := &findings{Log: l}
+	for _, find := range []func(*findings){
 		findDisagreement, findVersions, findDefects, findFirstHung, findTimedOut, findMessages, findRAS,
 		findStopped, findUnfinished, findEndAfterInit, findAborted,
 		findNetwork, findNetworksDiffer, findDirect, findCards, findProvider, findInterface,
 		findShared, findWithinHost, findPaths, findChannels, findChoices,
 		findPlugins, findSettings, findDiffering, findInit,
 	} {
-		all = append(all, find(l)...)
+		find(in)
 	}
-	slices.SortStableFunc(all, func(a, b found) int {
+	slices.SortStableFunc(in.all, func(a, b *found) int {
 		return cmp.Or(cmp.Compare(b.Severity, a.Severity), cmp.Compare(ones(a.follows), ones(b.follows)))
 	})
-	return all
+	return in.all
 }
 
 func ones(b bool) int {

@@ -65,9 +65,7 @@ func (l *Log) faster() string {
 
 func namesOnly(all []Named) (out []string) {
 	for _, n := range all {
-		if !slices.Contains(out, n.Name) {
-			out = append(out, n.Name)
-		}
+		out = units.AddOnce(out, n.Name)
 	}
 	return out
 }
@@ -78,7 +76,7 @@ func (l *Log) missing(part string) bool {
 }
 
 // findNetwork finds nodes that communicate over TCP.
-func findNetwork(l *Log) []found {
+func findNetwork(l *findings) {
 	fact := nccllogs.TCPBetweenNodes{RDMA: l.faster()}
 	for _, t := range l.overNet() {
 		fact.Of += connections(t)
@@ -87,7 +85,7 @@ func findNetwork(l *Log) []found {
 		}
 	}
 	if fact.TCP == 0 && (fact.Of > 0 || !l.usesTCP() || l.nodes() < 2) {
-		return nil
+		return
 	}
 	fact.Interfaces = namesOnly(l.Network.Sockets)
 	switch {
@@ -98,28 +96,25 @@ func findNetwork(l *Log) []found {
 	default:
 		fact.PluginMissing = nccllogs.NoPlugin(l.missing("libnccl-net"))
 	}
-	f := about("", fact)
-	if fact.RDMA != "" || len(fact.Settings) > 0 {
+	if f := l.add(fact); fact.RDMA != "" || len(fact.Settings) > 0 {
 		f.Severity = notice.Error
 	}
-	return []found{f}
 }
 
 // findNetworksDiffer finds processes that use different networks of NCCL.
-func findNetworksDiffer(l *Log) []found {
+func findNetworksDiffer(l *findings) {
 	var fact nccllogs.NetworksDiffer
 	for i, n := range l.Network.Using {
 		if slices.ContainsFunc(l.Network.Using[:i], func(o Named) bool {
 			return slices.ContainsFunc(o.Processes, func(p int) bool { return slices.Contains(n.Processes, p) })
 		}) {
-			return nil // of several communicators
+			return // of several communicators
 		}
 		fact.Networks = append(fact.Networks, nccllogs.NetworkOf{Name: n.Name, Who: l.name(n.Processes)})
 	}
-	if len(fact.Networks) < 2 || len(l.Communicators) != 1 {
-		return nil
+	if len(fact.Networks) > 1 && len(l.Communicators) == 1 {
+		l.add(fact)
 	}
-	return one(fact)
 }
 
 // rdmaEnds are the ends of connections between hosts, other than over TCP. Each end is a line of its own: sender and
@@ -145,7 +140,7 @@ func (l *Log) endHost(t Transport) string {
 }
 
 // findDirect finds ends of connections between nodes that pass through host memory, and NICs without GPUDirect RDMA.
-func findDirect(l *Log) []found {
+func findDirect(l *findings) {
 	var total nccllogs.HostEnds
 	hosts := map[string]*nccllogs.HostEnds{}
 	for _, t := range l.rdmaEnds() {
@@ -170,7 +165,8 @@ func findDirect(l *Log) []found {
 		Settings: l.assigned("NCCL_NET_GDR_LEVEL", "NCCL_NET_GDR_READ", "NCCL_DMABUF_ENABLE"),
 	}
 	if fact.Ends == 0 {
-		return l.disabledNICs(off, fact.Of > 0)
+		l.disabledNICs(off, fact.Of > 0)
+		return
 	}
 	for _, host := range slices.Sorted(maps.Keys(hosts)) {
 		if e := hosts[host]; e.Sends+e.Receives > 0 {
@@ -184,7 +180,6 @@ func findDirect(l *Log) []found {
 	switch {
 	case total.Receives == 0 && total.OfReceives > 0 && total.Sends == total.OfSends && !l.nvlinks():
 		fact.Reason.Cause = nccllogs.DirectSends
-		return []found{about(who, fact).as(notice.Info)}
 	case len(off) > 0:
 		fact.Reason = nccllogs.DirectNICs{Cause: nccllogs.DirectDisabled, NICs: off}
 	case len(far) > 0:
@@ -192,7 +187,9 @@ func findDirect(l *Log) []found {
 	case len(able) > 0:
 		fact.Reason = nccllogs.DirectNICs{Cause: nccllogs.DirectChosen, NICs: able}
 	}
-	return []found{about(who, fact)}
+	if f := l.about(who, fact); fact.Reason.Cause == nccllogs.DirectSends {
+		f.Severity = notice.Info
+	}
 }
 
 // directDevices are NICs by the state of their GPUDirect RDMA: disabled, disabled for a distance, enabled. TCP has no
@@ -217,22 +214,21 @@ func (l *Log) directDevices() (off, far, able nccllogs.NICs) {
 }
 
 // disabledNICs finds NICs without GPUDirect RDMA where no connection shows it.
-func (l *Log) disabledNICs(off nccllogs.NICs, unused bool) []found {
+func (l *findings) disabledNICs(off nccllogs.NICs, unused bool) {
 	if len(off) == 0 || l.nodes() == 1 || l.usesTCP() {
-		return nil
+		return
 	}
-	f := about("", nccllogs.GPUDirectDisabled{NICs: off, Unused: nccllogs.Unused(unused), Vendor: l.vendor()})
+	f := l.add(nccllogs.GPUDirectDisabled{NICs: off, Unused: nccllogs.Unused(unused), Vendor: l.vendor()})
 	if unused {
 		f.Severity = notice.Info
 	}
-	return []found{f}
 }
 
 // findCards finds hosts that use one of several NICs.
-func findCards(l *Log) []found {
+func findCards(l *findings) {
 	if slices.ContainsFunc(l.Network.GDR, func(g GDR) bool { return strings.Contains(g.Device, "+") }) ||
 		slices.ContainsFunc(l.Network.IB, func(n Named) bool { return strings.Contains(n.Name, "+") }) {
-		return nil // NCCL made one device of several cards
+		return // NCCL made one device of several cards
 	}
 	used, ranks := map[string]map[int]bool{}, map[string]map[int]bool{}
 	for _, t := range l.overNet() {
@@ -253,14 +249,13 @@ func findCards(l *Log) []found {
 		}
 	}
 	if len(hosts) == 0 {
-		return nil
+		return
 	}
 	slices.Sort(hosts)
 	device := slices.Collect(maps.Keys(used[hosts[0]]))[0]
-	return one(nccllogs.OneNIC{
+	l.add(nccllogs.OneNIC{
 		NICs: cards, Hosts: hosts, Host: hosts[0], Device: device, Ranks: slices.Sorted(maps.Keys(ranks[hosts[0]])),
-		Devices: namesOnly(l.Network.IB), Setting: l.assigned("NCCL_IB_HCA"),
-	})
+		Devices: namesOnly(l.Network.IB), Setting: l.assigned("NCCL_IB_HCA")})
 }
 
 // cardsOf is the number of devices for InfiniBand and RoCE that a host's processes named.
@@ -285,26 +280,25 @@ func (l *Log) localRanks(host string) (n int) {
 }
 
 // findProvider finds a libfabric that uses TCP.
-func findProvider(l *Log) (all []found) {
+func findProvider(l *findings) {
 	for _, p := range l.Network.Providers {
 		word, _, _ := strings.Cut(strings.ToLower(p.Name), ";")
 		if slices.Contains([]string{"tcp", "sockets", "udp", "net"}, word) {
-			all = append(all, about(l.who(p.Processes), nccllogs.LibfabricTCP{Provider: p.Name}))
+			l.about(l.who(p.Processes), nccllogs.LibfabricTCP{Provider: p.Name})
 		}
 	}
-	return all
 }
 
 // virtual are interfaces that lead to no other host, as do those with a link-local address, such as a host's USB link
 // to its management controller.
-var virtual = []string{"docker", "lo", "virbr", "veth", "br-", "lxcbr", "cni", "cali", "flannel", "tunl", "ip6tnl",
-	"tailscale"}
+var virtual = strings.Fields(`
+	docker lo virbr veth br- lxcbr cni cali flannel tunl ip6tnl tailscale`)
 
 // findInterface finds interfaces that lead to no other host, over which ranks meet or send. Where it is not known that
 // there is another host, a connection that failed shows it.
-func findInterface(l *Log) []found {
+func findInterface(l *findings) {
 	if n := l.nodes(); n == 1 || n == 0 && !l.connectionFailed() {
-		return nil
+		return
 	}
 	var names, addresses []string
 	var processes []int
@@ -321,14 +315,14 @@ func findInterface(l *Log) []found {
 		}
 	}
 	if names == nil {
-		return nil
+		return
 	}
 	fact := nccllogs.UnreachableInterface{Interface: units.Some(names)}
 	if len(names) == 1 {
 		fact.Address = addresses[0]
 	}
 	slices.Sort(processes)
-	return []found{about(l.who(slices.Compact(processes)), fact)}
+	l.about(l.who(slices.Compact(processes)), fact)
 }
 
 // connectionFailed reports whether a rank could not connect to another one.
@@ -341,7 +335,7 @@ func (l *Log) connectionFailed() bool {
 }
 
 // findPlugins finds plugins that were asked for and not found.
-func findPlugins(l *Log) (all []found) {
+func findPlugins(l *findings) {
 	for _, s := range l.assigned("NCCL_NET_PLUGIN", "NCCL_TUNER_PLUGIN", "NCCL_PROFILER_PLUGIN") {
 		if strings.EqualFold(s.Value, "none") {
 			continue
@@ -351,8 +345,7 @@ func findPlugins(l *Log) (all []found) {
 		})
 		if i >= 0 {
 			missing := l.Network.Missing[i]
-			all = append(all, about(l.who(missing.Processes), nccllogs.PluginNotFound{Setting: s, File: missing.Name}))
+			l.about(l.who(missing.Processes), nccllogs.PluginNotFound{Setting: s, File: missing.Name})
 		}
 	}
-	return all
 }

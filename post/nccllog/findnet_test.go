@@ -87,7 +87,7 @@ func TestTCPBetweenHosts(t *testing.T) {
 	} {
 		l := twoHosts(c.ends...)
 		l.Network, l.Settings = c.network, c.settings
-		expect(t, what, findNetwork(l))
+		expect(t, what, findNetwork, l)
 	}
 }
 
@@ -103,16 +103,16 @@ func TestNoGPUDirect(t *testing.T) {
 		return l
 	}
 	on, off := GDR{Device: "mlx5_0", Enabled: true}, GDR{Device: "mlx5_1"}
-	expect(t, "not said", findDirect(log()))
-	expect(t, "disabled", findDirect(log(on, off, off)))
-	expect(t, "enabled", findDirect(log(on, on)))
+	unknown := expect(t, "not said", findDirect, log())
+	disabled := expect(t, "disabled", findDirect, log(on, off, off))
+	expect(t, "enabled", findDirect, log(on, on))
 	l := log(on)
 	l.Settings = []Setting{fromEnvironment("NCCL_NET_GDR_LEVEL", "LOC"), fromEnvironment("NCCL_DMABUF_ENABLE", "0")}
-	expect(t, "as it was set", findDirect(l))
-	if f := findDirect(log()); len(f) == 1 && f[0].Advice() == findDirect(log(off))[0].Advice() {
-		t.Errorf("whether the cards can is not known, and the advice is %q", f[0].Advice())
+	expect(t, "as it was set", findDirect, l)
+	if unknown[0].Advice() == disabled[0].Advice() {
+		t.Errorf("whether the cards can is not known, and the advice is %q", unknown[0].Advice())
 	}
-	expect(t, "TCP alone", findDirect(twoHosts(tcp)))
+	expect(t, "TCP alone", findDirect, twoHosts(tcp))
 }
 
 // One host sends by one of its NICs, though it has more, and several ranks that could use them.
@@ -128,14 +128,11 @@ func TestOneNIC(t *testing.T) {
 		return l
 	}
 
-	expect(t, "one of two", findCards(log(func(*Log) {})))
-	expect(
-		t,
-		"as it was set",
-		findCards(log(func(l *Log) { l.Settings = []Setting{fromEnvironment("NCCL_IB_HCA", "mlx5_1")} })),
-	)
+	expect(t, "one of two", findCards, log(func(*Log) {}))
+	expect(t, "as it was set", findCards,
+		log(func(l *Log) { l.Settings = []Setting{fromEnvironment("NCCL_IB_HCA", "mlx5_1")} }))
 	both := log(func(l *Log) { l.Transports[2].NetDev = 1 })
-	expect(t, "on both", findCards(both))
+	expect(t, "on both", findCards, both)
 	for what, change := range map[string]func(*Log){
 		"TCP":                     func(l *Log) { l.Transports[0].How, l.Transports[1].How = "Socket", "Socket" },
 		"told by receivers":       func(l *Log) { l.Transports[0].Receive, l.Transports[1].Receive = true, true },
@@ -144,14 +141,14 @@ func TestOneNIC(t *testing.T) {
 		"one rank there":          func(l *Log) { l.Processes[0].Ranks = []int{0} },
 		"a device of several":     func(l *Log) { l.Network.IB[0].Name = "mlx5_0+mlx5_1" },
 	} {
-		expect(t, what, findCards(log(change)))
+		expect(t, what, findCards, log(change))
 	}
 }
 
 func TestProvidersOverTCP(t *testing.T) {
 	for _, name := range []string{"tcp", "TCP;ofi_rxm", "sockets", "udp;ofi_rxd", "net", "efa", "verbs;ofi_rxm",
 		"cxi"} {
-		expect(t, name, findProvider(&Log{Network: Network{Providers: []Named{{Name: name}}}}))
+		expect(t, name, findProvider, &Log{Network: Network{Providers: []Named{{Name: name}}}})
 	}
 }
 
@@ -159,9 +156,9 @@ func TestVirtualInterfaces(t *testing.T) {
 	for _, name := range []string{"docker0", "lo", "virbr0", "veth12ab", "br-5f", "eth0", "lora0", "bond0"} {
 		l := twoHosts()
 		l.Network.Bootstrap = []Named{{Name: name + ":172.17.0.1<0>"}}
-		expect(t, name, findInterface(l))
+		expect(t, name, findInterface, l)
 	}
-	expect(t, "hosts that are not known", findInterface(&Log{Network: Network{Bootstrap: []Named{{Name: "docker0"}}}}))
+	expect(t, "hosts that are not known", findInterface, &Log{Network: Network{Bootstrap: []Named{{Name: "docker0"}}}})
 }
 
 // A plugin is missing if it was requested, by its name or by its file.
@@ -181,7 +178,7 @@ func TestMissingPlugins(t *testing.T) {
 			Settings: []Setting{fromEnvironment(c.variable, c.value)},
 			Network:  Network{Missing: []Named{{Name: "libother.so"}, {Name: c.missing}}},
 		}
-		expect(t, what, findPlugins(l))
+		expect(t, what, findPlugins, l)
 	}
 }
 
@@ -200,11 +197,11 @@ func TestNoGPUDirectAtOneEnd(t *testing.T) {
 		"all senders, as without NVLink": {plain(there), at, plain(back), atBack},
 		"all senders, no receiver wrote": {plain(there)},
 	} {
-		expect(t, what, findDirect(twoHosts(ends...)))
+		expect(t, what, findDirect, twoHosts(ends...))
 	}
 	l := twoHosts(plain(there), at)
 	l.Communicators[0].Topology.NVLinks = 2
-	expect(t, "all senders, though NVLink is in", findDirect(l))
+	expect(t, "all senders, though NVLink is in", findDirect, l)
 }
 
 // A NIC without GPUDirect RDMA is reported if no connection shows it.
@@ -215,17 +212,17 @@ func TestDisabledNICs(t *testing.T) {
 		l.Network.GDR = []GDR{gdr}
 		return l
 	}
-	expect(t, "alone", findDirect(log(off)))
-	expect(t, "and not used", findDirect(log(off, sends(0, 2, "IB", 1))))
+	expect(t, "alone", findDirect, log(off))
+	expect(t, "and not used", findDirect, log(off, sends(0, 2, "IB", 1)))
 	oneNode := log(off)
 	oneNode.Communicators[0].Nodes = 1
-	expect(t, "on one node", findDirect(oneNode))
+	expect(t, "on one node", findDirect, oneNode)
 	tcp := log(off)
 	tcp.Network.Using = []Named{{Name: "Socket"}}
-	expect(t, "where TCP is used", findDirect(tcp))
-	expect(t, "of TCP", findDirect(log(GDR{Device: "eth0", Said: "NET/Socket : GPU Direct RDMA Disabled for HCA 0"})))
-	expect(t, "for a distance",
-		findDirect(log(GDR{Device: "HCA 0", Said: "GPU Direct RDMA Disabled for GPU 1000 / HCA 0 (distance 5 > 4)"})))
+	expect(t, "where TCP is used", findDirect, tcp)
+	expect(t, "of TCP", findDirect, log(GDR{Device: "eth0", Said: "NET/Socket : GPU Direct RDMA Disabled for HCA 0"}))
+	expect(t, "for a distance", findDirect,
+		log(GDR{Device: "HCA 0", Said: "GPU Direct RDMA Disabled for GPU 1000 / HCA 0 (distance 5 > 4)"}))
 }
 
 // Ranks that cannot reach each other, one with a container's interface, which is the cause even with an unknown number
@@ -236,7 +233,7 @@ func TestContainerInterface(t *testing.T) {
 		"[0m n1:1:2 [0] include/socket.h:403 NCCL WARN Connect to fe80::14ad:64ff:fe64:b31e%10<42069> failed : " +
 		"Network is unreachable\n"
 	codes := func(text string) (all []notice.Code) {
-		for _, f := range readAll(t, text).Findings() {
+		for _, f := range read(t, text).Findings() {
 			all = append(all, f.Code())
 		}
 		return all

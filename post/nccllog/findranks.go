@@ -10,60 +10,49 @@ import (
 
 	"busbar/internal/notice"
 	"busbar/internal/notice/nccllogs"
+	"busbar/internal/units"
 )
 
 // findDisagreement finds calls that ranks of one communicator made differently.
-func findDisagreement(l *Log) (all []found) {
+func findDisagreement(l *findings) {
 	for _, s := range l.Sequences {
-		if s.Mismatch == nil {
+		m := s.Mismatch
+		if m == nil {
 			continue
 		}
-		m := s.Mismatch
 		fact := nccllogs.RanksDisagree{
-			Communicator: l.communicator(s.Comm),
-			Call:         m.Number,
-			Sides:        m.Sides,
-			Doubt:        s.Doubt,
-		}
-		if m.Op >= 0 {
-			op := nccllogs.OpCount(m.Op)
+			Communicator: l.communicator(s.Comm), Call: m.Number, Sides: m.Sides, Doubt: s.Doubt}
+		if op := nccllogs.OpCount(m.Op); op >= 0 {
 			fact.OpCount = &op
 		}
 		who := ""
-		if len(m.Sides) > 1 {
-			who = m.Sides[len(m.Sides)-1].Ranks.String()
+		if n := len(m.Sides); n > 1 {
+			who = m.Sides[n-1].Ranks.String()
 		}
-		all = append(all, about(who, fact).unless(s.Doubt))
+		l.about(who, fact).unless(s.Doubt)
 	}
-	return all
 }
 
 // unless lowers a finding that the log may only seem to show.
-func (f found) unless(d *nccllogs.Doubt) found {
+func (f *found) unless(d *nccllogs.Doubt) {
 	if d != nil {
 		f.Severity = notice.Warning
 	}
-	return f
 }
 
 // findStopped finds ranks that made fewer calls than others.
-func findStopped(l *Log) (all []found) {
+func findStopped(l *findings) {
 	for _, s := range l.Sequences {
 		if len(s.Behind) == 0 || s.Mismatch != nil {
 			continue
 		}
-		fact := nccllogs.RanksStopped{
-			Communicator: l.communicator(s.Comm),
-			By:           int(s.Behind[0].By),
-			Each:         s.behind(),
-			Doubt:        s.Doubt,
-		}
+		fact := nccllogs.RanksStopped{Communicator: l.communicator(s.Comm), By: int(s.Behind[0].By), Each: s.behind(),
+			Doubt: s.Doubt}
 		for _, b := range s.Behind {
 			fact.Ranks = append(fact.Ranks, b.Rank)
 		}
-		all = append(all, about("", fact).unless(s.Doubt))
+		l.add(fact).unless(s.Doubt)
 	}
-	return all
 }
 
 // behind are how far ranks are behind and what they did last, those together that did the same.
@@ -73,10 +62,7 @@ func (s Sequence) behind() (all []nccllogs.RanksBehind) {
 		if i := slices.IndexFunc(s.Ranks, func(r Reached) bool { return r.Rank == b.Rank }); i >= 0 {
 			last = s.Ranks[i].Last
 		}
-		i := slices.IndexFunc(
-			all,
-			func(r nccllogs.RanksBehind) bool { return r.Calls == b.Calls && r.By == b.By && r.Last == last },
-		)
+		i := slices.IndexFunc(all, func(r nccllogs.RanksBehind) bool { return r.By == b.By && r.Last == last })
 		if i < 0 {
 			i, all = len(all), append(all, nccllogs.RanksBehind{Calls: b.Calls, By: b.By, Last: last})
 		}
@@ -86,7 +72,7 @@ func (s Sequence) behind() (all []nccllogs.RanksBehind) {
 }
 
 // findUnfinished finds communicators that some ranks began to create, and did not finish.
-func findUnfinished(l *Log) (all []found) {
+func findUnfinished(l *findings) {
 	for i, c := range l.Communicators {
 		fact := nccllogs.InitUnfinished{Communicator: l.communicator(i), Warned: len(l.Messages) > 0}
 		for _, m := range c.Members {
@@ -101,14 +87,13 @@ func findUnfinished(l *Log) (all []found) {
 			continue
 		}
 		fact.Started = len(fact.Ranks) + int(fact.Completed)
-		f := about("", fact)
-		if missing := c.Ranks - len(c.Members); missing > 0 && fact.Completed == 0 {
-			fact.Silent = missing
-			f = about("", fact).as(notice.Warning)
+		if fact.Completed == 0 {
+			fact.Silent = max(0, c.Ranks-len(c.Members))
 		}
-		all = append(all, f)
+		if f := l.add(fact); fact.Silent > 0 {
+			f.Severity = notice.Warning
+		}
 	}
-	return all
 }
 
 // peersAlone is how many pairs of ranks access each other's GPU directly, in a log of one host without NVLink all of
@@ -127,33 +112,32 @@ var firstCall = regexp.MustCompile(`SeqNum=1, OpType=(\w+)`)
 
 // findFirstHung finds a first collective that did not finish although all ranks of one host were set up, where GPUs
 // access each other over PCIe.
-func findFirstHung(l *Log) []found {
+func findFirstHung(l *findings) {
 	pairs := l.peersAlone()
 	for _, m := range l.Messages {
 		if of := firstCall.FindStringSubmatch(m.Text); of != nil && pairs > 0 {
-			return one(nccllogs.FirstCollectiveHung{Operation: of[1], Pairs: pairs})
+			l.add(nccllogs.FirstCollectiveHung{Operation: of[1], Pairs: pairs})
+			return
 		}
 	}
-	return nil
 }
 
 // findEndAfterInit finds a log of one host that ends when all ranks are set up, as where peer access without NVLink
 // hangs.
-func findEndAfterInit(l *Log) []found {
+func findEndAfterInit(l *findings) {
 	pairs := l.peersAlone()
-	if pairs == 0 || len(l.Calls)+len(l.Choices)+len(l.Rows)+len(l.RAS) > 0 ||
-		slices.ContainsFunc(l.Messages, func(m Message) bool {
+	if pairs > 0 && len(l.Calls)+len(l.Choices)+len(l.Rows)+len(l.RAS) == 0 &&
+		!slices.ContainsFunc(l.Messages, func(m Message) bool {
 			e := explain(m)
 			return e == nil || e.follows || e.severe()
-		}) ||
-		slices.ContainsFunc(l.largest().Members, func(m Member) bool { return m.Destroyed || m.Aborted }) {
-		return nil
+		}) &&
+		!slices.ContainsFunc(l.largest().Members, func(m Member) bool { return m.Destroyed || m.Aborted }) {
+		l.add(nccllogs.EndAfterInit{Pairs: pairs})
 	}
-	return one(nccllogs.EndAfterInit{Pairs: pairs})
 }
 
 // findTimedOut finds ranks that waited for different collectives when PyTorch gave up.
-func findTimedOut(l *Log) (all []found) {
+func findTimedOut(l *findings) {
 	groups := map[string][]nccllogs.WaitedFor{}
 	for _, t := range l.TimedOut {
 		w := nccllogs.WaitedFor{Call: t.Call, Operation: t.Operation, Elements: t.Elements}
@@ -169,17 +153,16 @@ func findTimedOut(l *Log) (all []found) {
 	for _, group := range slices.Sorted(maps.Keys(groups)) {
 		if sides := groups[group]; len(sides) > 1 {
 			slices.SortStableFunc(sides, func(a, b nccllogs.WaitedFor) int { return cmp.Compare(a.Call, b.Call) })
-			all = append(all, about("", nccllogs.RanksTimedOutApart{Group: group, Waited: sides}))
+			l.add(nccllogs.RanksTimedOutApart{Group: group, Waited: sides})
 		}
 	}
-	return all
 }
 
 // findAborted finds communicators that were given up. PyTorch ends those of a run that went well in the same way, so
 // that by itself it is no fault where all ranks did it.
-func findAborted(l *Log) (all []found) {
-	library := func(m Message) bool { return m.Level != programLevel }
-	wrong := slices.ContainsFunc(l.Messages, library) || len(findDisagreement(l)) > 0 || len(findStopped(l)) > 0
+func findAborted(l *findings) {
+	wrong := slices.ContainsFunc(l.Messages, func(m Message) bool { return m.Level != programLevel }) ||
+		slices.ContainsFunc(l.Sequences, func(s Sequence) bool { return s.Mismatch != nil || len(s.Behind) > 0 })
 	for i, c := range l.Communicators {
 		fact := nccllogs.CommunicatorAborted{Communicator: l.communicator(i)}
 		for _, m := range c.Members {
@@ -190,21 +173,19 @@ func findAborted(l *Log) (all []found) {
 		if fact.N = len(fact.Ranks); fact.N == 0 {
 			continue
 		}
-		severity := notice.Error
-		if !wrong && fact.N == c.Ranks {
-			fact.Clean, severity = true, notice.Info
+		fact.Clean = nccllogs.CleanAbort(!wrong && fact.N == c.Ranks)
+		if f := l.add(fact); fact.Clean {
+			f.Severity = notice.Info
 		}
-		all = append(all, about("", fact).as(severity))
 	}
-	return all
 }
 
 // findRAS passes on what NCCL's own watch over processes found.
-func findRAS(l *Log) (all []found) {
+func findRAS(l *findings) {
 	for _, r := range l.RAS {
-		before := len(all)
+		before := len(l.all)
 		if len(r.Missing) > 0 {
-			all = append(all, about("", nccllogs.RASMissing{Processes: len(r.Missing), Which: briefs(r.Missing)}))
+			l.add(nccllogs.RASMissing{Processes: len(r.Missing), Which: briefs(r.Missing)})
 		}
 		for _, c := range r.Comms {
 			if c.Missing <= 0 && (c.Errors == "" || c.Errors == "OK") && !strings.Contains(c.Status, "MISMATCH") &&
@@ -213,20 +194,17 @@ func findRAS(l *Log) (all []found) {
 			}
 			fact := nccllogs.RASCommunicator{
 				Communicator: nccllogs.Communicator{Name: rasName(c.ID), Ranks: max(0, c.Ranks)},
-				Status: strings.ToLower(
-					strings.Join(nonEmpty(c.Status, c.Errors), ", "),
-				), Missing: max(0, c.Missing), Counts: c.Counts,
-			}
+				Status:       strings.ToLower(strings.Join(nonEmpty(c.Status, c.Errors), ", ")),
+				Missing:      max(0, c.Missing), Counts: c.Counts}
 			for _, s := range c.States {
 				fact.States = append(fact.States, nccllogs.RankState{Ranks: s.Ranks, State: brief(s.State)})
 			}
-			all = append(all, about("", fact))
+			l.add(fact)
 		}
-		if len(r.Problems) > 0 && len(all) == before {
-			all = append(all, about("", nccllogs.RASErrors{Errors: briefs(r.Problems)}))
+		if len(r.Problems) > 0 && len(l.all) == before {
+			l.add(nccllogs.RASErrors{Errors: briefs(r.Problems)})
 		}
 	}
-	return all
 }
 
 // named reports whether a row of the summary, which names no communicator, belongs to one that is reported by name.
@@ -257,29 +235,26 @@ func briefs(texts []string) (out []string) {
 }
 
 // findVersions finds ranks with different libraries.
-func findVersions(l *Log) []found {
+func findVersions(l *findings) {
 	if len(l.Versions) < 2 {
-		return nil
+		return
 	}
 	var libraries []string
 	var builds []nccllogs.Build
-	same := true
 	for _, v := range l.Versions {
 		text := fmt.Sprint(v.Library, " ", v.Text)
-		same = same && v.Text == l.Versions[0].Text && v.Library == l.Versions[0].Library
-		if !slices.Contains(libraries, text) {
-			libraries = append(libraries, text)
-		}
+		libraries = units.AddOnce(libraries, text)
 		build := nccllogs.Build{Library: text, CUDA: v.CUDA, Git: v.Git}
 		if len(v.Processes) > 0 {
 			build.Who = l.name(v.Processes)
 		}
 		builds = append(builds, build)
 	}
-	if same {
-		return one(nccllogs.MixedLibraryBuilds{Library: libraries[0], Builds: builds})
+	if len(libraries) == 1 {
+		l.add(nccllogs.MixedLibraryBuilds{Library: libraries[0], Builds: builds})
+	} else {
+		l.add(nccllogs.MixedLibraryVersions{Libraries: libraries, Builds: builds})
 	}
-	return one(nccllogs.MixedLibraryVersions{Libraries: libraries, Builds: builds})
 }
 
 // initLong is from when on creating a communicator is reported, in seconds; and from when on it is a warning.
@@ -289,25 +264,18 @@ const (
 )
 
 // findInit finds what creating a communicator spent its time on.
-func findInit(l *Log) (all []found) {
+func findInit(l *findings) {
 	for i, c := range l.Communicators {
 		slowest, parts := c.slowestInit()
 		if slowest == nil || slowest.Init.Total < initLong {
 			continue
 		}
-		fact := nccllogs.SlowInit{
-			Communicator: l.communicator(i),
-			Rank:         slowest.Rank,
-			Took:         nccllogs.TenthSeconds(slowest.Init.Total),
-			Parts:        parts[:min(3, len(parts))],
-		}
-		f := about("", fact)
+		f := l.add(nccllogs.SlowInit{Communicator: l.communicator(i), Rank: slowest.Rank,
+			Took: nccllogs.TenthSeconds(slowest.Init.Total), Parts: parts[:min(3, len(parts))]})
 		if slowest.Init.Total >= initVeryLong {
 			f.Severity = notice.Warning
 		}
-		all = append(all, f)
 	}
-	return all
 }
 
 // slowestInit is the rank whose init took longest, with its parts, the longest first; nil where none is known.

@@ -22,24 +22,20 @@ func TestDisagreementInFull(t *testing.T) {
 		return l
 	}
 	m := Mismatch{Number: 7, Op: 26, Sides: []nccllogs.Called{side("A", 0, 1, 2), side("B", 3)}}
-	found := findDisagreement(log(Sequence{Mismatch: &m, Behind: []Behind{{Rank: 3}}}))
-	expect(t, "two sides", found)
-	if found[0].At.Subject != "rank 3" {
+	two := log(Sequence{Mismatch: &m, Behind: []Behind{{Rank: 3}}})
+	if found := expect(t, "two sides", findDisagreement, two); found[0].At.Subject != "rank 3" {
 		t.Errorf("who: %q", found[0].At.Subject)
 	}
-	expect(
-		t,
-		"in doubt",
-		findDisagreement(log(Sequence{Mismatch: &m, Doubt: &nccllogs.Doubt{Cause: nccllogs.CutCalls, A: 2}})),
-	)
+	expect(t, "in doubt", findDisagreement,
+		log(Sequence{Mismatch: &m, Doubt: &nccllogs.Doubt{Cause: nccllogs.CutCalls, A: 2}}))
 	many := Mismatch{
 		Number: 1,
 		Op:     Unknown,
 		Sides:  []nccllogs.Called{side("A", 0), side("B", 1), side("C", 2), side("D", 3), side("E", 4)},
 	}
-	expect(t, "five sides", findDisagreement(log(Sequence{Comm: 1, Mismatch: &many})))
+	expect(t, "five sides", findDisagreement, log(Sequence{Comm: 1, Mismatch: &many}))
 	three := Mismatch{Number: 1, Op: 0, Sides: many.Sides[:3]}
-	expect(t, "three sides, not named", findDisagreement(log(Sequence{Comm: Unknown, Mismatch: &three})))
+	expect(t, "three sides, not named", findDisagreement, log(Sequence{Comm: Unknown, Mismatch: &three}))
 }
 
 func TestStoppedInFull(t *testing.T) {
@@ -54,10 +50,9 @@ func TestStoppedInFull(t *testing.T) {
 		},
 	}
 	l.Sequences = []Sequence{s}
-	found := findStopped(l)
-	expect(t, "four", found)
+	expect(t, "four", findStopped, l)
 	l.Sequences[0].Mismatch = &Mismatch{}
-	expect(t, "they disagree too", findStopped(l))
+	expect(t, "they disagree too", findStopped, l)
 }
 
 // A rank that others of its communicator waited for in vain, and one from a partial log.
@@ -67,12 +62,12 @@ func TestUnfinishedInFull(t *testing.T) {
 	}
 	begun := func(rank int) Member { return Member{Rank: rank, Started: true} }
 	done := Member{Rank: 2, Started: true, Completed: true}
-	expect(t, "none", findUnfinished(log(begun(0), begun(1), begun(2))))
-	expect(t, "one", findUnfinished(log(begun(0), begun(1), done)))
-	expect(t, "a part", findUnfinished(log(begun(0))))
-	expect(t, "a part of which one did", findUnfinished(log(begun(0), done)))
+	expect(t, "none", findUnfinished, log(begun(0), begun(1), begun(2)))
+	expect(t, "one", findUnfinished, log(begun(0), begun(1), done))
+	expect(t, "a part", findUnfinished, log(begun(0)))
+	expect(t, "a part of which one did", findUnfinished, log(begun(0), done))
 	aborted := log(Member{Rank: 1, Aborted: true}, done)
-	expect(t, "aborted", findAborted(aborted))
+	expect(t, "aborted", findAborted, aborted)
 }
 
 func TestVersionsInFull(t *testing.T) {
@@ -86,7 +81,7 @@ func TestVersionsInFull(t *testing.T) {
 		"builds":    {v(NCCL, "2.27.7", "12.8", ""), v(NCCL, "2.27.7", "13.0", "")},
 	} {
 		l.Versions = versions
-		expect(t, what, findVersions(l))
+		expect(t, what, findVersions, l)
 	}
 }
 
@@ -104,7 +99,7 @@ func TestSlowInitInFull(t *testing.T) {
 			},
 		}
 		l.Communicators[0].Members = []Member{{Rank: 0, Init: &InitTiming{Total: 1}}, {Rank: 1, Init: slow}, {Rank: 2}}
-		expect(t, fmt.Sprint(seconds, " s"), findInit(l))
+		expect(t, fmt.Sprint(seconds, " s"), findInit, l)
 	}
 }
 
@@ -120,15 +115,12 @@ func TestRASInFull(t *testing.T) {
 		"an abort":   {Comms: []RASComm{{Status: "ABORT"}}},
 		"errors":     {Problems: []string{"x", "y"}},
 	} {
-		expect(t, what, findRAS(log(ras)))
+		expect(t, what, findRAS, log(ras))
 	}
-	expect(
-		t,
-		"errors of a second answer",
-		findRAS(&Log{RAS: []RAS{{Comms: []RASComm{{ID: "0xc", Ranks: 8, Missing: 2}}},
-			{Problems: []string{"TIMEOUT: 3"}}}}),
-	)
-	expect(t, "nothing", findRAS(log(RAS{Comms: []RASComm{{Status: "RUNNING", Errors: "OK"}, {Status: "RUNNING"}}})))
+	expect(t, "errors of a second answer", findRAS,
+		&Log{RAS: []RAS{{Comms: []RASComm{{ID: "0xc", Ranks: 8, Missing: 2}}},
+			{Problems: []string{"TIMEOUT: 3"}}}})
+	expect(t, "nothing", findRAS, log(RAS{Comms: []RASComm{{Status: "RUNNING", Errors: "OK"}, {Status: "RUNNING"}}}))
 }
 
 func TestProcessesByName(t *testing.T) {
@@ -153,7 +145,7 @@ n1:3:4 [1] NCCL INFO comm 0x2 rank 1 nranks 2 cudaDev 1 nvmlDev 1 busId 2000 com
 		`for 600004 milliseconds
 `
 	has := func(text string) bool {
-		return slices.ContainsFunc(readAll(t, text).Findings(), func(n notice.Notice) bool {
+		return slices.ContainsFunc(read(t, text).Findings(), func(n notice.Notice) bool {
 			f, is := n.Fact.(nccllogs.FirstCollectiveHung)
 			return is && f == nccllogs.FirstCollectiveHung{Operation: "ALLREDUCE", Pairs: 1}
 		})
@@ -178,12 +170,11 @@ n1:3:4 [1] NCCL INFO comm 0x2 rank 1 nranks 2 cudaDev 1 nvmlDev 1 busId 2000 com
 // collectives.
 func TestRanksTimedOutApart(t *testing.T) {
 	const out = "[rank%d]:[E ProcessGroupNCCL.cpp:616] [PG ID 0 PG GUID 0(default_pg) Rank %d] Watchdog caught " +
-		"collective operation " +
-		"timeout: WorkNCCL(SeqNum=%d, OpType=%s, NumelIn=%d, NumelOut=1, Timeout(ms)=600000) ran for 600004 " +
-		"milliseconds\n"
+		"collective operation timeout: WorkNCCL(SeqNum=%d, OpType=%s, NumelIn=%d, NumelOut=1, Timeout(ms)=600000) " +
+		"ran for 600004 milliseconds\n"
 	text := fmt.Sprintf(out, 0, 0, 1580, "ALLREDUCE", 8) + fmt.Sprintf(out, 1, 1, 1580, "ALLREDUCE", 8)
 	find := func(text string) (all []nccllogs.RanksTimedOutApart) {
-		for _, n := range readAll(t, text).Findings() {
+		for _, n := range read(t, text).Findings() {
 			if f, is := n.Fact.(nccllogs.RanksTimedOutApart); is {
 				all = append(all, f)
 			}

@@ -9,58 +9,48 @@ import (
 )
 
 // findSettings finds settings that slow NCCL down, or are for tests.
-func findSettings(l *Log) (all []found) {
+func findSettings(l *findings) {
 	for _, s := range l.Settings {
 		v := theVariable(s.Name)
 		if v == nil || v.Slow == nil || !s.given() {
 			continue
 		}
-		if severity, slow := v.Slow(s.Value, l); slow {
+		if severity, slow := v.Slow(s.Value, l.Log); slow {
 			fact := nccllogs.SettingAffectsSpeed{
-				Variable: nccllogs.NCCLVariable(
-					s.Name,
-				), Value: s.Value, Effect: nccllogs.Effect(s.Name), Line: brief(s.Said),
-			}
-			all = append(all, about(l.who(s.Processes), fact).as(severity))
+				Variable: s.Name, Value: s.Value, Effect: nccllogs.Effect(s.Name), Line: brief(s.Said)}
+			l.about(l.who(s.Processes), fact).Severity = severity
 		}
 	}
-	return append(all, findTopologyFile(l)...)
-}
-
-// findTopologyFile finds a topology that was read from a file, unless a plugin brought it.
-func findTopologyFile(l *Log) []found {
 	file := l.setting("NCCL_TOPO_FILE")
-	if file == "" || slices.ContainsFunc(l.Settings, func(s Setting) bool {
+	if file != "" && !slices.ContainsFunc(l.Settings, func(s Setting) bool { // a plugin's own file is none to report
 		return s.Name == "NCCL_TOPO_FILE" && strings.HasPrefix(s.From, "NET/")
 	}) {
-		return nil
+		l.add(nccllogs.TopologyFromFile{File: file})
 	}
-	return one(nccllogs.TopologyFromFile{File: file})
 }
 
 // findDiffering finds settings that processes have with different values.
-func findDiffering(l *Log) (all []found) {
+func findDiffering(l *findings) {
 	for i := 0; i < len(l.Settings); {
 		j := i
 		for j < len(l.Settings) && l.Settings[j].Name == l.Settings[i].Name {
 			j++
 		}
-		all = append(all, l.differing(l.Settings[i:j])...)
+		l.differing(l.Settings[i:j])
 		i = j
 	}
-	return all
 }
 
 // differing judges the values of one variable. That a process does not mention one means little: many are read by one
 // rank alone, or once. So only different values count. What a program asks for in a configuration is of one
 // communicator, and may differ between them.
-func (l *Log) differing(all []Setting) []found {
+func (l *findings) differing(all []Setting) {
 	all = slices.DeleteFunc(slices.Clone(all), func(s Setting) bool { return !s.given() || s.From == "config" })
 	if len(all) < 2 || slices.Contains(aside, all[0].Name) {
-		return nil
+		return
 	}
 	name := all[0].Name
-	fact := nccllogs.SettingsDiffer{Variable: nccllogs.NCCLVariable(name)}
+	fact := nccllogs.SettingsDiffer{Variable: name, PerHost: slices.Contains(perHost, name)}
 	for _, s := range all {
 		if !slices.Contains(fact.Values, s.Value) {
 			fact.Values = append(fact.Values, s.Value)
@@ -69,11 +59,9 @@ func (l *Log) differing(all []Setting) []found {
 		}
 	}
 	if len(fact.Values) < 2 {
-		return nil
+		return
 	}
-	if slices.Contains(perHost, name) {
-		fact.PerHost = true
-		return []found{about("", fact).as(notice.Info)}
+	if f := l.add(fact); fact.PerHost {
+		f.Severity = notice.Info
 	}
-	return one(fact)
 }

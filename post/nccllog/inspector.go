@@ -82,10 +82,8 @@ func (r *Reader) inspectorLine(line string, _ bool) {
 		comm, name, source string
 		bytes              int64
 	}
-	m, added := row(r, &r.log.Inspected, key{rec.Header.ID, c.Name, c.Source, c.Bytes})
-	if added {
-		*m = Inspected{Comm: rec.Header.ID, Name: c.Name, Source: c.Source, Bytes: c.Bytes, byRank: map[int]*sampler{}}
-	}
+	m := row(r, &r.log.Inspected, key{rec.Header.ID, c.Name, c.Source, c.Bytes},
+		Inspected{Comm: rec.Header.ID, Name: c.Name, Source: c.Source, Bytes: c.Bytes, byRank: map[int]*sampler{}})
 	m.Ranks, m.Most = rec.Header.Ranks, max(m.Most, c.Time)
 	m.Calls++
 	m.busbw.add(c.Busbw, maxSamples)
@@ -104,7 +102,7 @@ const slowest = 8
 func finishInspected(all []Inspected) {
 	for i := range all {
 		m := &all[i]
-		m.Median, m.Busbw, m.Slow = m.times.median(), m.busbw.median(), []SlowRank{}
+		m.Median, m.Busbw = m.times.median(), m.busbw.median()
 		for rank, times := range m.byRank {
 			m.Slow = append(m.Slow, SlowRank{rank, times.median()})
 		}

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"cmp"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"regexp"
@@ -51,13 +50,11 @@ func (t *rasText) begin(version string) {
 }
 
 func newRAS(r *Reader, version string) *RAS {
-	return &RAS{File: len(r.log.Files) - 1, Version: version, Nodes: Unknown, Processes: Unknown, GPUs: Unknown,
-		Missing: []string{}, Comms: []RASComm{}, Problems: []string{}}
+	return &RAS{File: len(r.log.Files) - 1, Version: version, Nodes: Unknown, Processes: Unknown, GPUs: Unknown}
 }
 
 func newRASComm(id string, comms, ranks int, status, errors string) RASComm {
-	return RASComm{ID: id, Comms: comms, Ranks: ranks, Status: status, Errors: errors,
-		Counts: []nccllogs.CallCount{}, States: []nccllogs.RankState{}, GPUs: map[int]string{}}
+	return RASComm{ID: id, Comms: comms, Ranks: ranks, Status: status, Errors: errors, GPUs: map[int]string{}}
 }
 
 // close keeps the answer.
@@ -245,7 +242,7 @@ func (t *rasText) ofComm(line string) {
 func (t *rasText) state(text string) {
 	all := &t.comm.States
 	if len(*all) < maxRAS {
-		*all = append(*all, nccllogs.RankState{State: text, Ranks: nccllogs.Ranks{}})
+		*all = append(*all, nccllogs.RankState{State: text})
 		t.ranks = &(*all)[len(*all)-1].Ranks
 	}
 }
@@ -313,72 +310,26 @@ func (k rasRank) state() string {
 	return "RUNNING"
 }
 
+// noComma is where NCCL 2.28.9 omits the comma between objects of a list (github.com/ray-project/ray, issue 64928). It
+// is also between answers, so that all of a file are read as one list.
+var noComma = regexp.MustCompile(`}\s+{`)
+
 // rasJSON reads the documents of one file.
 func (r *Reader) rasJSON(f *File, in *bufio.Reader) {
-	d := json.NewDecoder(&commas{in: in})
-	for {
+	text, err := io.ReadAll(in)
+	d := json.NewDecoder(strings.NewReader("[" + noComma.ReplaceAllString(string(text), "},{")))
+	for _, e := d.Token(); e == nil && d.More(); {
 		var doc rasDocument
-		if err := d.Decode(&doc); err != nil {
-			if !errors.Is(err, io.EOF) {
-				f.Cut = err.Error()
-			}
-			return
+		if e = d.Decode(&doc); e != nil {
+			err = cmp.Or(err, e)
+			break
 		}
 		a := newRAS(r, doc.Version)
 		doc.answer(a)
 		r.log.RAS = append(r.log.RAS, *a)
 	}
-}
-
-// commas adds the comma that NCCL 2.28.9 omits between objects of a list (github.com/ray-project/ray, issue 64928).
-type commas struct {
-	in      *bufio.Reader
-	depth   int  // of lists
-	quoted  bool // within a text
-	escaped bool
-	after   bool // an object ended, and only spaces follow
-	held    byte // an object's begin for which there was no room; 0 for none
-}
-
-func (c *commas) Read(to []byte) (n int, err error) {
-	for n < len(to) {
-		b := c.held
-		if c.held = 0; b == 0 {
-			if b, err = c.in.ReadByte(); err != nil {
-				if n > 0 {
-					err = nil
-				}
-				return n, err
-			}
-		}
-		if b == '{' && c.after && c.depth > 0 {
-			c.after, c.held = false, b
-			b = ','
-		} else {
-			c.follow(b)
-		}
-		to[n] = b
-		n++
-	}
-	return n, nil
-}
-
-func (c *commas) follow(b byte) {
-	switch {
-	case c.escaped:
-		c.escaped = false
-	case c.quoted:
-		c.quoted, c.escaped = b != '"', b == '\\'
-	case b == '"':
-		c.quoted, c.after = true, false
-	case b == '[':
-		c.depth, c.after = c.depth+1, false
-	case b == ']':
-		c.depth, c.after = c.depth-1, false
-	case b == '}':
-		c.after = true
-	case b != ' ' && b != '\t' && b != '\r' && b != '\n':
-		c.after = false
+	if err != nil {
+		f.Cut = err.Error()
 	}
 }
 
@@ -435,10 +386,8 @@ func (c *RASComm) addCount(name string, calls int64, rank int) {
 
 // judge sums up the states and counts of its ranks.
 func (c *RASComm) judge() {
-	slices.SortStableFunc(
-		c.States,
-		func(a, b nccllogs.RankState) int { return cmp.Compare(len(b.Ranks), len(a.Ranks)) },
-	)
+	slices.SortStableFunc(c.States,
+		func(a, b nccllogs.RankState) int { return cmp.Compare(len(b.Ranks), len(a.Ranks)) })
 	slices.SortFunc(c.Counts, func(a, b nccllogs.CallCount) int {
 		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(b.Calls, a.Calls))
 	})

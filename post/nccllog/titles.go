@@ -247,10 +247,8 @@ func (l *Log) CallRows() (rows []CallRow) {
 		}
 		rows = append(rows, r)
 	}
-	slices.SortFunc(
-		rows,
-		func(a, b CallRow) int { return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Type, b.Type)) },
-	)
+	slices.SortFunc(rows,
+		func(a, b CallRow) int { return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Type, b.Type)) })
 	return rows
 }
 

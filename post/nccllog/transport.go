@@ -12,8 +12,9 @@ var (
 	collnetLine = logline.MustCompile("CollNet %")
 )
 
-// transport reads how one rank reaches another: "Channel 00/0 : 0[0] -> 1[1] [send] via NET/AWS Libfabric/1/GDRDMA".
-func (r *Reader) transport(p *process, m message) bool {
+// readTransport reads how one rank reaches another: "Channel 00/0 : 0[0] -> 1[1] [send] via NET/AWS
+// Libfabric/1/GDRDMA".
+func readTransport(r *Reader, p *process, m message) bool {
 	c := logline.Cursor{S: m.text}
 	var channel, connection int
 	t := Transport{Process: Unknown, To: Unknown, NetDev: Unknown, PXN: Unknown}
@@ -45,10 +46,7 @@ func (r *Reader) transport(p *process, m message) bool {
 		via      string
 		receive  bool
 	}
-	known, added := row(r, &r.log.Transports, key{t.of, t.From, t.To, t.Via, t.Receive})
-	if added {
-		*known = t
-	}
+	known := row(r, &r.log.Transports, key{t.of, t.From, t.To, t.Via, t.Receive}, t)
 	if len(known.Channels) < maxChannels {
 		addTo(&known.Channels, channel)
 	}

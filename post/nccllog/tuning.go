@@ -19,9 +19,9 @@ var (
 	copyEngine  = regexp.MustCompile(`^(?:cudaMemcpy|RMA proxy \+ CE)`)
 )
 
-// choice reads "AllReduce: 8388608 Bytes -> Algo RING proto SIMPLE channel{Lo..Hi}={0..23}", and such lines of all
+// readChoice reads "AllReduce: 8388608 Bytes -> Algo RING proto SIMPLE channel{Lo..Hi}={0..23}", and such lines of all
 // versions.
-func (r *Reader) choice(p *process, m message) bool {
+func readChoice(r *Reader, p *process, m message) bool {
 	c := logline.Cursor{S: m.text}
 	ch := Choice{Channels: Unknown, What: coll.Other}
 	if c.Read("%:", &ch.Name) {
@@ -36,11 +36,7 @@ func (r *Reader) choice(p *process, m message) bool {
 		return false
 	}
 	ch.of = p.context(m.head, false)
-	known, added := row(r, &r.log.Choices, ch)
-	if added {
-		*known = ch
-	}
-	known.Times++
+	row(r, &r.log.Choices, ch, ch).Times++
 	return true
 }
 
@@ -86,9 +82,9 @@ func (ch *Choice) settle(ranks int) {
 	}
 }
 
-// costTable reads a line of NCCL's cost tables, as of 2.18 and later: a line for algorithms, which come three to a
+// readCostTable reads a line of NCCL's cost tables, as of 2.18 and later: a line for algorithms, which come three to a
 // line, and one for protocols.
-func (r *Reader) costTable(p *process, m message) bool {
+func readCostTable(r *Reader, p *process, m message) bool {
 	name, cells := tableRow(m.text)
 	k := p.context(m.head, name == "Algorithm" || name == "Protocol")
 	switch {
@@ -116,8 +112,7 @@ func (r *Reader) costTable(p *process, m message) bool {
 		}
 		c.Spaces()
 		c.Read("%", &f.Bw)
-		cost, _ := row(r, &r.log.Predictions, known)
-		*cost = f
+		*row(r, &r.log.Predictions, known, f) = f
 	}
 	return true
 }

@@ -2,7 +2,6 @@ package nccllog
 
 import (
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -19,8 +18,8 @@ var (
 	}
 )
 
-// versionLine reads such a line behind a header.
-func (r *Reader) versionLine(p *process, m message) bool {
+// readVersionLine reads such a line behind a header.
+func readVersionLine(r *Reader, p *process, m message) bool {
 	v, ok := readVersion(m.text)
 	if ok {
 		r.sawVersion(v, p)
@@ -30,19 +29,9 @@ func (r *Reader) versionLine(p *process, m message) bool {
 
 // sawVersion adds a version; a nil process is unknown.
 func (r *Reader) sawVersion(v Version, p *process) {
-	i := slices.IndexFunc(r.log.Versions, func(o Version) bool {
-		return o.Text == v.Text && o.Library == v.Library && o.CUDA == v.CUDA && o.Git == v.Git
-	})
-	if i < 0 {
-		if i = len(r.log.Versions); i >= maxVersions {
-			return
-		}
-		r.log.Versions = append(r.log.Versions, v)
-	}
-	p.by(&r.log.Versions[i].Processes)
+	type key struct{ library, text, cuda, git string }
+	p.by(&row(r, &r.log.Versions, key{string(v.Library), v.Text, v.CUDA, v.Git}, v).Processes)
 }
-
-const maxVersions = 1000
 
 func readVersion(text string) (v Version, ok bool) {
 	text = strings.TrimSpace(text)
@@ -51,7 +40,7 @@ func readVersion(text string) (v Version, ok bool) {
 		return v, false
 	}
 	library := Library(m[1])
-	v = Version{Library: library, Text: m[2], Code: code(m[4:7]), CUDA: m[8], Processes: []int{}}
+	v = Version{Library: library, Text: m[2], Code: code(m[4:7]), CUDA: m[8]}
 	if git := gitOf[library].FindStringSubmatch(text); git != nil {
 		v.Git = git[1]
 	}
@@ -76,8 +65,8 @@ func code(parts []string) int {
 	return n[0]*10000 + n[1]*100 + n[2]
 }
 
-// driver reads "cudaDriverVersion 13000".
-func (r *Reader) driver(_ *process, m message) bool {
+// readDriver reads "cudaDriverVersion 13000".
+func readDriver(r *Reader, _ *process, m message) bool {
 	c, v := logline.Cursor{S: m.text}, 0
 	ok := c.All("cudaDriverVersion %", &v)
 	r.log.Driver = max(r.log.Driver, v)

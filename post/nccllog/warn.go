@@ -23,11 +23,8 @@ func (r *Reader) warned(p *process, key string, m Message) {
 	if _, known := r.index[text(key)]; !known && len(r.log.Messages) >= maxMessages {
 		key = m.Level + " " + shape(m.Text)
 	}
-	w, added := row(r, &r.log.Messages, text(key))
-	if added {
-		m.File, m.Line, m.Processes = len(r.log.Files)-1, r.line, []int{}
-		*w = m
-	}
+	m.File, m.Line = len(r.log.Files)-1, r.line
+	w := row(r, &r.log.Messages, text(key), m)
 	w.Times++
 	p.by(&w.Processes)
 }
@@ -85,16 +82,12 @@ func (r *Reader) lastError(line string) bool {
 }
 
 // programErrors are what lines have that are not NCCL's, and report that the program or a command around it failed.
-var programErrors = []string{
-	"NCCL failure", "CUDA failure", "Cuda failure", "HIP failure", "Test failure", "NCCL error", "CUDA error",
-	"HIP error",
-	"ncclUnhandledCudaError", "ncclSystemError", "ncclInternalError", "ncclInvalidArgument", "ncclInvalidUsage",
-	"ncclRemoteError",
-	"Traceback (most recent", "Segmentation fault", "core dumped", "Bus error", "SIGBUS", "exited on signal",
-	"non-zero exit",
-	"oom-kill", "oom_kill", "of memory: Kill", "SIGKILL", "exitcode: -9", "ncclUniqueId from", "NCCL WARN",
-	"NCCL operation", "NVRM: Xid",
-}
+var programErrors = strings.Split(
+	"NCCL failure|CUDA failure|Cuda failure|HIP failure|Test failure|NCCL error|CUDA error|HIP error|"+
+		"ncclUnhandledCudaError|ncclSystemError|ncclInternalError|ncclInvalidArgument|ncclInvalidUsage|"+
+		"ncclRemoteError|Traceback (most recent|Segmentation fault|core dumped|Bus error|SIGBUS|exited on signal|"+
+		"non-zero exit|oom-kill|oom_kill|of memory: Kill|SIGKILL|exitcode: -9|ncclUniqueId from|NCCL WARN|"+
+		"NCCL operation|NVRM: Xid", "|")
 
 // ofLibrary is what shows that a line is NCCL's although its mark is missing: an address in its form, or a place in its
 // source.
@@ -165,8 +158,8 @@ func shape(s string) string { return anyNumber.ReplaceAllString(s, "N") }
 // passedOn is how an error went through: "init.cc:1798 -> 6 [Async thread]". Code 7 is ncclInProgress, and no error.
 var passedOn = regexp.MustCompile(`^[^\s:]*\.[^\s:]*:\d+ -> ([1-689]|\d\d+)(?:[\s,.;)]|$)`)
 
-// backtrace keeps such a line.
-func (r *Reader) backtrace(p *process, m message) bool {
+// readBacktrace keeps such a line.
+func readBacktrace(r *Reader, p *process, m message) bool {
 	is := passedOn.MatchString(m.text)
 	if is {
 		m.level = failed

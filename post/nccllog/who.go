@@ -66,8 +66,8 @@ func (l *Log) hosts() (names []string) {
 // hostsOf are the names of the hosts of processes, without those that are not known.
 func (l *Log) hostsOf(processes []int) (names []string) {
 	for _, i := range processes {
-		if i >= 0 && i < len(l.Processes) && l.Processes[i].Host != "" && !slices.Contains(names, l.Processes[i].Host) {
-			names = append(names, l.Processes[i].Host)
+		if i >= 0 && i < len(l.Processes) && l.Processes[i].Host != "" {
+			names = units.AddOnce(names, l.Processes[i].Host)
 		}
 	}
 	return names
@@ -77,13 +77,13 @@ func (l *Log) hostsOf(processes []int) (names []string) {
 func hostsText(hosts []string) string { return nccllogs.Hosts(hosts).String() }
 
 // largest is the communicator with the most ranks, the first of several; nil without communicators.
-func (l *Log) largest() *Communicator {
-	if len(l.Communicators) == 0 {
-		return nil
+func (l *Log) largest() (largest *Communicator) {
+	for i := range l.Communicators {
+		if c := &l.Communicators[i]; largest == nil || c.Ranks > largest.Ranks {
+			largest = c
+		}
 	}
-	best := slices.MaxFunc(l.Communicators, func(a, b Communicator) int { return cmp.Compare(a.Ranks, b.Ranks) })
-	i := slices.IndexFunc(l.Communicators, func(c Communicator) bool { return c.Name == best.Name })
-	return &l.Communicators[i]
+	return largest
 }
 
 // nodes is the number of nodes of the communicator that has most; 0: not known.
@@ -128,10 +128,8 @@ func (l *Log) setting(name string) string {
 	return ""
 }
 
-// given reports whether the value was set by the environment, a file or the program.
-func (s Setting) given() bool {
-	return s.From == "environment" || s.From == "file" || s.From == "config"
-}
+// given reports whether the value was set by the environment or the program.
+func (s Setting) given() bool { return s.From == "environment" || s.From == "config" }
 
 // on reads a switch as NCCL does: a number other than 0.
 func on(value string) bool {

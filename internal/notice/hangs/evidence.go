@@ -118,25 +118,26 @@ func (e Extra) String() string {
 	return "skipped"
 }
 
-func (Entered) Code() notice.Code       { return "collective-entered" }
-func (LastCall) Code() notice.Code      { return "last-collective" }
-func (NoCall) Code() notice.Code        { return "no-collective" }
-func (Called) Code() notice.Code        { return "collective-called" }
-func (TimedOut) Code() notice.Code      { return "collective-timed-out" }
-func (Progress) Code() notice.Code      { return "group-progress" }
-func (PeerClosed) Code() notice.Code    { return "peer-connection-closed" }
-func (ProcessEnded) Code() notice.Code  { return "process-ended" }
-func (TaskEnded) Code() notice.Code     { return "task-ended" }
-func (SilentEnd) Code() notice.Code     { return "log-ends-silently" }
-func (SizeRefused) Code() notice.Code   { return "gloo-size-refused" }
-func (BarrierMissed) Code() notice.Code { return "monitored-barrier-missed" }
-func (StackAt) Code() notice.Code       { return "rank-stack" }
-func (RASCounts) Code() notice.Code     { return "ras-operation-count" }
-func (RASUnlisted) Code() notice.Code   { return "ras-count-of-unlisted" }
-func (RASLost) Code() notice.Code       { return "ras-rank-lost" }
-func (WatchdogStuck) Code() notice.Code { return "watchdog-stuck" }
-func (Skipped) Code() notice.Code       { return "calls-shifted" }
+func (Entered) Code() Code       { return "collective-entered" }
+func (LastCall) Code() Code      { return "last-collective" }
+func (NoCall) Code() Code        { return "no-collective" }
+func (Called) Code() Code        { return "collective-called" }
+func (TimedOut) Code() Code      { return "collective-timed-out" }
+func (Progress) Code() Code      { return "group-progress" }
+func (PeerClosed) Code() Code    { return "peer-connection-closed" }
+func (ProcessEnded) Code() Code  { return "process-ended" }
+func (TaskEnded) Code() Code     { return "task-ended" }
+func (SilentEnd) Code() Code     { return "log-ends-silently" }
+func (SizeRefused) Code() Code   { return "gloo-size-refused" }
+func (BarrierMissed) Code() Code { return "monitored-barrier-missed" }
+func (StackAt) Code() Code       { return "rank-stack" }
+func (RASCounts) Code() Code     { return "ras-operation-count" }
+func (RASUnlisted) Code() Code   { return "ras-count-of-unlisted" }
+func (RASLost) Code() Code       { return "ras-rank-lost" }
+func (WatchdogStuck) Code() Code { return "watchdog-stuck" }
+func (Skipped) Code() Code       { return "calls-shifted" }
 
+// observed are for information, as are those of doubts that limit nothing.
 var observed = []notice.Entry{
 	{
 		Example: Entered{Ranks{0, 1, 3}, exampleCall},
@@ -227,5 +228,15 @@ var observed = []notice.Entry{
 		Example: Skipped{Ranks{1}, exampleCall, 3, false},
 		Text:    "{Ranks} {Extra} {Call}: the next {Calls call} match those of the others one place further",
 		Doc:     "A sequence that is shifted by one call shows a skipped or additional call, not a wrong one.",
+	},
+	{
+		Example: Consequence{Ranks{0, 2}, exampleGroup},
+		Text:    "{Ranks} in {Call} wait as a consequence",
+		Doc:     "The rank that is missing there waits in the collective of the verdict.",
+	},
+	{
+		Example: MinorityOnly{},
+		Text:    "the minority is not proven to be wrong: check both values",
+		Doc:     "Most ranks may have the wrong size.",
 	},
 }

@@ -45,13 +45,15 @@ func TestLikelyCauses(t *testing.T) {
 // Each vendor's advice names its own tools: no message's advice for AMD names one of NVIDIA's.
 func TestAdviceOfMessagesByVendor(t *testing.T) {
 	nvidia := regexp.MustCompile(`nvidia-(smi|peermem)|--gpus all`)
-	for _, c := range causesOfMessages {
-		nv, amd := LibraryMessage{Cause: c.code}.Advice(), LibraryMessage{Cause: c.code, Vendor: AMD}.Advice()
+	for code := range causesOfMessages {
+		nv, amd := LibraryMessage{Cause: code}.Advice(), LibraryMessage{Cause: code, Vendor: AMD}.Advice()
 		switch {
+		case strings.ContainsAny(nv+amd, "{}"):
+			t.Errorf("%s: a name is unknown in %q, %q", code, nv, amd)
 		case nvidia.MatchString(amd):
-			t.Errorf("%s for AMD: %s", c.code, amd)
+			t.Errorf("%s for AMD: %s", code, amd)
 		case nvidia.MatchString(nv) == (nv == amd):
-			t.Errorf("%s: %q for NVIDIA, %q for AMD", c.code, nv, amd)
+			t.Errorf("%s: %q for NVIDIA, %q for AMD", code, nv, amd)
 		}
 	}
 }

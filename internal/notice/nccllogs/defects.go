@@ -9,7 +9,7 @@ type KnownDefect struct {
 }
 
 // Code is one for all defects.
-func (KnownDefect) Code() notice.Code { return "known-defect" }
+func (KnownDefect) Code() Code { return "known-defect" }
 
 // Advice is that of the defect.
 func (d KnownDefect) Advice() string { return defects[d.Defect].advice }
@@ -48,7 +48,7 @@ var ncclDefects = []notice.Entry{{
 	Severity: notice.Warning,
 	Source:   "the threads that the advice names",
 	Text:     "NCCL {Version} has a known defect, of which the log shows a sign: {Defect}",
-	Doc: `The version of NCCL, in its log or in PyTorch's error, is one of those with a defect that a later one ` +
-		`fixes, and a
+	Doc: `The version of NCCL, in its log or in PyTorch's error, is one of those with a defect that a later one
+			fixes, and a
 		message shows what the defect leads to. Other causes of the same message are possible.`,
 }}

@@ -45,30 +45,27 @@ const (
 	LogRows         LogKind = "rows"     // of nccl-tests that are about equal
 )
 
+// logKinds are the kinds whose text is not their name without hyphens.
 var logKinds = map[LogKind]string{
-	LogWorlds: "world", LogLibrary: "library", LogDriver: "CUDA driver", LogPlugin: "network plugin",
-	LogProvider: "libfabric provider", LogTuner: "tuner", LogDevices: "network devices", LogNetwork: "network",
-	LogDirectEnds: "GPUDirect RDMA ends", LogChannels: "collective channels", LogNVLSChannels: "NVLS channels",
-	LogSendChannels: "send channels", LogPeerChannels: "channels per peer", LogGPULinks: "GPU links",
-	LogNICPaths: "GPU-NIC paths", LogPrediction: "predicted all_reduce bandwidth", LogRings: "rings found",
-	LogTrees: "trees found", LogTransports: "transports", LogInitTime: "init time",
+	LogDriver: "CUDA driver", LogDirectEnds: "GPUDirect RDMA ends", LogNVLSChannels: "NVLS channels",
+	LogGPULinks: "GPU links", LogNICPaths: "GPU-NIC paths", LogPrediction: "predicted all_reduce bandwidth",
 	LogRows: "nccl-tests times", LogChoices: "algorithm/protocol/channels",
 }
 
 // LogAspect is what two logs are compared in.
 type LogAspect struct {
-	Kind       LogKind      `json:"kind"`
-	Variable   NCCLVariable `json:"variable,omitempty"`
-	Collective string       `json:"collective,omitempty"`
-	From       units.Bytes  `json:"from_bytes,omitempty"`
-	To         units.Bytes  `json:"to_bytes,omitempty"`
-	Sizes      int          `json:"sizes,omitempty"` // that it holds for; of LogBusBW, that were compared
+	Kind       LogKind     `json:"kind"`
+	Variable   string      `json:"variable,omitempty"`
+	Collective string      `json:"collective,omitempty"`
+	From       units.Bytes `json:"from_bytes,omitempty"`
+	To         units.Bytes `json:"to_bytes,omitempty"`
+	Sizes      int         `json:"sizes,omitempty"` // that it holds for; of LogBusBW, that were compared
 }
 
 func (a LogAspect) String() string {
 	switch a.Kind {
 	case LogVariable:
-		return string(a.Variable)
+		return a.Variable
 	case LogChoice:
 		if a.Sizes > 1 {
 			return fmt.Sprintf("%s of %v–%v (%d sizes)", a.Collective, a.From, a.To, a.Sizes)
@@ -77,7 +74,7 @@ func (a LogAspect) String() string {
 	case LogBusBW:
 		return fmt.Sprintf("busbw at %v (largest of %s)", a.From, units.Count(a.Sizes, "difference"))
 	}
-	return logKinds[a.Kind]
+	return cmp.Or(logKinds[a.Kind], strings.ReplaceAll(string(a.Kind), "-", " "))
 }
 
 // LogValue is what one log has of an aspect, in the field that fits it; empty where it has nothing.
@@ -134,12 +131,13 @@ func (v LogValue) String() string {
 	return units.Some(v.Names)
 }
 
-func joined[T fmt.Stringer](all []T, by string) string {
-	var texts []string
+func joined[T fmt.Stringer](all []T, by string) string { return strings.Join(textsOf(all), by) }
+
+func textsOf[T fmt.Stringer](all []T) (texts []string) {
 	for _, v := range all {
 		texts = append(texts, v.String())
 	}
-	return strings.Join(texts, by)
+	return texts
 }
 
 // LogWay is what the library chose for a size.
@@ -199,10 +197,7 @@ type LogCauses struct {
 // String states how likely causes are: logs show that both differ, never that one follows from the other.
 func (c LogCauses) String() string {
 	const most = 3
-	var texts []string
-	for _, one := range c.All {
-		texts = append(texts, one.String())
-	}
+	texts := textsOf(c.All)
 	switch n := len(texts); {
 	case c.Before:
 		return "The same may explain it."
@@ -263,10 +258,10 @@ type SettingsNotRecorded struct {
 	Log string `json:"log"` // A or B
 }
 
-func (LogDifference) Code() notice.Code       { return "log-difference" }
-func (LogsAlike) Code() notice.Code           { return "logs-alike" }
-func (WorldsDiffer) Code() notice.Code        { return "worlds-differ" }
-func (SettingsNotRecorded) Code() notice.Code { return "settings-not-recorded" }
+func (LogDifference) Code() Code       { return "log-difference" }
+func (LogsAlike) Code() Code           { return "logs-alike" }
+func (WorldsDiffer) Code() Code        { return "worlds-differ" }
+func (SettingsNotRecorded) Code() Code { return "settings-not-recorded" }
 
 var ncclDiffer = []notice.Entry{
 	{

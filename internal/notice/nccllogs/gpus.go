@@ -2,7 +2,6 @@ package nccllogs
 
 import (
 	"fmt"
-	"strings"
 
 	"busbar/internal/notice"
 	"busbar/internal/units"
@@ -78,10 +77,8 @@ type GPUsFar struct {
 
 // Advice depends on the vendor.
 func (g GPUsFar) Advice() string {
-	return "compare " + g.Vendor.pick(
-		"nvidia-smi topo -m: if it shows NVLink (NV#)",
-		"rocm-smi --showtopo: if it shows XGMI",
-	) +
+	return "compare " + g.Vendor.pick("nvidia-smi topo -m: if it shows NVLink (NV#)",
+		"rocm-smi --showtopo: if it shows XGMI") +
 		", NCCL should use it; " + g.Vendor.peers()
 }
 
@@ -92,7 +89,7 @@ type FewChannels struct {
 	Search       SearchResult `json:"search"`
 	Links        UnlikeLinks  `json:"links,omitempty"`
 	Settings     []Assigned   `json:"settings,omitempty"`
-	Setting      NCCLVariable `json:"setting,omitempty"` // the first of them
+	Setting      string       `json:"setting,omitempty"` // the first of them
 	Effect       Effect       `json:"effect,omitempty"`
 	Vendor       Vendor       `json:"vendor"`
 }
@@ -111,20 +108,14 @@ func (l LinkPaths) String() string {
 // UnlikeLinks are links between GPUs that differ.
 type UnlikeLinks []LinkPaths
 
-func (u UnlikeLinks) String() string {
-	var all []string
-	for _, l := range u {
-		all = append(all, l.String())
-	}
-	return strings.Join(all, ", ")
-}
+func (u UnlikeLinks) String() string { return joined(u, ", ") }
 
 // Advice depends on the settings.
 func (f FewChannels) Advice() string {
 	text := "compare with a log of a healthy machine: post log THIS --against THAT; " +
 		f.Vendor.pick("nvidia-smi nvlink --status", "amd-smi xgmi") + " shows whether all links are up"
 	if f.Setting != "" {
-		return "run without " + string(f.Setting) + "; " + text
+		return "run without " + f.Setting + "; " + text
 	}
 	return text
 }
@@ -153,20 +144,20 @@ func (l LLForLarge) Advice() string {
 	return "look for what keeps NCCL from Simple: a tuner plugin, or a wrong topology"
 }
 
-func (HostMemoryBetweenGPUs) Code() notice.Code { return "host-memory-between-gpus" }
-func (NetworkWithinHost) Code() notice.Code     { return "network-within-host" }
-func (RanksShareGPU) Code() notice.Code         { return "communicator-shares-gpu" }
-func (GPUsFar) Code() notice.Code               { return "gpus-far-apart" }
-func (FewChannels) Code() notice.Code           { return "few-channels" }
-func (LLForLarge) Code() notice.Code            { return "ll-for-large-messages" }
+func (HostMemoryBetweenGPUs) Code() Code { return "host-memory-between-gpus" }
+func (NetworkWithinHost) Code() Code     { return "network-within-host" }
+func (RanksShareGPU) Code() Code         { return "communicator-shares-gpu" }
+func (GPUsFar) Code() Code               { return "gpus-far-apart" }
+func (FewChannels) Code() Code           { return "few-channels" }
+func (LLForLarge) Code() Code            { return "ll-for-large-messages" }
 
 var ncclGPUs = []notice.Entry{
 	{
 		Example:  HostMemoryBetweenGPUs{4, 6, 2, true, []Assigned{{"NCCL_P2P_DISABLE", "1"}}, NVIDIA},
 		Severity: notice.Warning,
 		Source:   notice.GPUDoc + ", GPU-to-GPU communication",
-		Text: "{Pairs} of {Of pair} of GPUs of one host exchange data through host memory (SHM), not directly " +
-			"(P2P)",
+		Text: `{Pairs} of {Of pair} of GPUs of one host exchange data through host memory (SHM), not
+			directly (P2P)`,
 		Details: []string{"{Pairs pair} via SHM, {P2P} via P2P.", "{Settings...}", "[{NVLink}]"},
 		Doc: `Shared memory is used where GPUs cannot access each other's memory, or may not. It is an error if NVLink
 			connects GPUs.`,
@@ -177,8 +168,8 @@ var ncclGPUs = []notice.Entry{
 		Source:   notice.EnvironmentDoc + "NCCL_SHM_DISABLE",
 		Text:     "{Pairs pair} of ranks of one host exchange data over the network",
 		Details:  []string{"{Settings...}"},
-		Doc: `Pairs of one host use NET, as where neither P2P nor shared memory can be used; not judged if several ` +
-			`nodes have one
+		Doc: `Pairs of one host use NET, as where neither P2P nor shared memory can be used; not judged if several
+			nodes have one
 			host name.`,
 	},
 	{
@@ -188,8 +179,8 @@ var ncclGPUs = []notice.Entry{
 		Text:     "{Ranks} of {Communicator} share GPUs: times do not show the speed of the links",
 		Details:  []string{"{GPUs...}"},
 		Advice:   notice.AdviceOwnGPU,
-		Doc: `In a log, two ranks of one communicator have the same PCI bus on one host. Nodes with the same host ` +
-			`name are not
+		Doc: `In a log, two ranks of one communicator have the same PCI bus on one host. Nodes with the same host
+			name are not
 			judged. Of its own ranks, rank reports shared-gpu.`,
 	},
 	{
@@ -210,8 +201,8 @@ var ncclGPUs = []notice.Entry{
 		},
 		Severity: notice.Warning,
 		Source:   notice.EnvironmentDoc + "NCCL_MAX_CTAS, NCCL_TOPO_FILE",
-		Text: "{Communicator} has only {Channels channel} for collectives over NVLink[; {Setting} is set: it " +
-			"{Effect}]",
+		Text: `{Communicator} has only {Channels channel} for collectives over NVLink[; {Setting} is
+			set: it {Effect}]`,
 		Details: []string{"{Search}.", "[Links differ: {Links}.]", "{Settings...}"},
 		Doc:     "Fewer than 4 channels cannot fill NVLink: each is a thread block that moves about 20 GB/s.",
 	},
@@ -221,7 +212,7 @@ var ncclGPUs = []notice.Entry{
 		Source:   notice.EnvironmentDoc + "NCCL_PROTO",
 		Text:     "NCCL uses LL, the protocol for small messages, from {From} on: its flags cost half of the bandwidth",
 		Details:  []string{"{Choices...}", "{Setting...}"},
-		Doc: "LL moves 8 bytes for 4 bytes of data. It is unusual from 16 MiB on, if a step of the ring has 1 " +
-			"MiB or more.",
+		Doc: `LL moves 8 bytes for 4 bytes of data. It is unusual from 16 MiB on, if a step of the ring has 1 MiB
+			or more.`,
 	},
 }

@@ -153,14 +153,8 @@ type SearchResult struct {
 }
 
 func (g SearchResult) String() string {
-	return fmt.Sprintf(
-		"Pattern %s, nChannels %d, bw %.1f/%.1f, type %s",
-		g.Pattern,
-		g.Channels,
-		g.BwIntra,
-		g.BwInter,
-		g.Type,
-	)
+	return fmt.Sprintf("Pattern %s, nChannels %d, bw %.1f/%.1f, type %s", g.Pattern, g.Channels, g.BwIntra, g.BwInter,
+		g.Type)
 }
 
 // Gigabytes is a bandwidth as NCCL writes it, in GB/s.

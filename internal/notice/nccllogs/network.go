@@ -53,14 +53,8 @@ type HostEnds struct {
 }
 
 func (h HostEnds) String() string {
-	return fmt.Sprintf(
-		"%s: %d of %d [send] and %d of %d [receive] without /GDRDMA",
-		h.Host,
-		h.Sends,
-		h.OfSends,
-		h.Receives,
-		h.OfReceives,
-	)
+	return fmt.Sprintf("%s: %d of %d [send] and %d of %d [receive] without /GDRDMA", h.Host, h.Sends, h.OfSends,
+		h.Receives, h.OfReceives)
 }
 
 // NoGPUDirect reports connections between nodes that pass through host memory.
@@ -108,13 +102,7 @@ func (n NIC) String() string {
 // NICs are some of them.
 type NICs []NIC
 
-func (n NICs) String() string {
-	var names []string
-	for _, one := range n {
-		names = append(names, one.String())
-	}
-	return units.Some(names)
-}
+func (n NICs) String() string { return units.Some(textsOf(n)) }
 
 func (d DirectNICs) String() string {
 	switch d.Cause {
@@ -146,11 +134,9 @@ func (n NoGPUDirect) Advice() string {
 func (v Vendor) peermem() string {
 	return v.pick(
 		notice.AdvicePeermem,
-		"check that /sys/kernel/mm/memory_peers/amdkfd/version exists (newer kernels: under /sys/kernel "+
-			"or /sys), which a NIC driver with ib_peer_mem creates; not needed with DMA-BUF: NCCL_DMABUF_ENABLE=1, "+
-			"and a "+
-			"kernel with "+
-			"CONFIG_PCI_P2PDMA and CONFIG_DMABUF_MOVE_NOTIFY",
+		"check that /sys/kernel/mm/memory_peers/amdkfd/version exists (newer kernels: under /sys/kernel or /sys), "+
+			"which a NIC driver with ib_peer_mem creates; not needed with DMA-BUF: NCCL_DMABUF_ENABLE=1, and a "+
+			"kernel with CONFIG_PCI_P2PDMA and CONFIG_DMABUF_MOVE_NOTIFY",
 	)
 }
 
@@ -238,15 +224,15 @@ func (n NICFar) Advice() string {
 		"virtual machine, check that /sys shows the real topology (NCCL documentation, Topology detection)"
 }
 
-func (TCPBetweenNodes) Code() notice.Code      { return "tcp-between-nodes" }
-func (NoGPUDirect) Code() notice.Code          { return "no-gpudirect-rdma" }
-func (GPUDirectDisabled) Code() notice.Code    { return "gpudirect-rdma-disabled" }
-func (OneNIC) Code() notice.Code               { return "one-nic" }
-func (LibfabricTCP) Code() notice.Code         { return "libfabric-tcp" }
-func (UnreachableInterface) Code() notice.Code { return "unreachable-interface" }
-func (NetworksDiffer) Code() notice.Code       { return "networks-differ" }
-func (PluginNotFound) Code() notice.Code       { return "plugin-not-found" }
-func (NICFar) Code() notice.Code               { return "nic-far-from-gpu" }
+func (TCPBetweenNodes) Code() Code      { return "tcp-between-nodes" }
+func (NoGPUDirect) Code() Code          { return "no-gpudirect-rdma" }
+func (GPUDirectDisabled) Code() Code    { return "gpudirect-rdma-disabled" }
+func (OneNIC) Code() Code               { return "one-nic" }
+func (LibfabricTCP) Code() Code         { return "libfabric-tcp" }
+func (UnreachableInterface) Code() Code { return "unreachable-interface" }
+func (NetworksDiffer) Code() Code       { return "networks-differ" }
+func (PluginNotFound) Code() Code       { return "plugin-not-found" }
+func (NICFar) Code() Code               { return "nic-far-from-gpu" }
 
 var ncclNetwork = []notice.Entry{
 	{
@@ -272,8 +258,8 @@ var ncclNetwork = []notice.Entry{
 		},
 		Severity: notice.Warning,
 		Source:   notice.GPUDoc + ", GPU-to-NIC communication",
-		Text: "{Ends} of {Of connection end} between nodes go through host memory, without GPUDirect RDMA (on " +
-			"{Hosts})",
+		Text: `{Ends} of {Of connection end} between nodes go through host memory, without GPUDirect
+			RDMA (on {Hosts})`,
 		Details: []string{"{Each...}", "{Reason}.", "{Settings...}"},
 		Doc: `[send] or [receive] ends of connections between nodes, other than TCP, without /GDRDMA: each end reaches
 			GPU memory through a NIC of its own. It is for information if all senders and no receivers are without it
@@ -308,8 +294,8 @@ var ncclNetwork = []notice.Entry{
 		Source:   ncclIssue + "1634",
 		Text:     "ranks of one run use different networks, and cannot reach each other over them",
 		Details:  []string{"{Networks...}."},
-		Advice: "give all hosts the same plugin (libnccl-net.so, LD_LIBRARY_PATH) and devices, or set " +
-			"NCCL_NET_PLUGIN=none everywhere",
+		Advice: `give all hosts the same plugin (libnccl-net.so, LD_LIBRARY_PATH) and devices, or set
+			NCCL_NET_PLUGIN=none everywhere`,
 		Doc: "Each process prints the network that it uses.",
 	},
 	{
@@ -334,8 +320,8 @@ var ncclNetwork = []notice.Entry{
 		Source:   notice.EnvironmentDoc + "NCCL_NET_PLUGIN, NCCL_TUNER_PLUGIN, NCCL_PROFILER_PLUGIN",
 		Text:     "NCCL did not find {File}, the plugin that {Setting} names, and continued without it",
 		Advice:   "add its folder to LD_LIBRARY_PATH, or set the full path",
-		Doc: "A plugin that a variable names was not found; a missing plugin that no variable names is not " +
-			"reported.",
+		Doc: `A plugin that a variable names was not found; a missing plugin that no variable names is
+			not reported.`,
 	},
 	{
 		Example:  NICFar{"SYS", SearchResult{"4", 2, 24, 12, "NVL/SYS"}, NVIDIA},

@@ -168,8 +168,7 @@ const advicePeersHang = "run once with NCCL_P2P_DISABLE=1: if that works, " + no
 
 // meetCauses are the possible causes where ranks do not reach each other.
 const meetCauses = possible + "a wrong interface (docker, veth, VPN, 169.254…, fe80::…): name the right one in " +
-	"NCCL_SOCKET_IFNAME on each " +
-	"host; a firewall or security group: " + notice.AdviceOpenTCP +
+	"NCCL_SOCKET_IFNAME on each host; a firewall or security group: " + notice.AdviceOpenTCP +
 	", or limit net.ipv4.ip_local_port_range to those that " +
 	"are open; a hostname that /etc/hosts resolves to 127.0.1.1; a proxy or sidecar (Istio)"
 
@@ -265,20 +264,20 @@ var resultCodes = map[ResultCode]string{
 
 func (r ResultCode) String() string { return cmp.Or(resultCodes[r], "code "+string(r)) }
 
-func (RanksDisagree) Code() notice.Code        { return "ranks-disagree" }
-func (RanksStopped) Code() notice.Code         { return "ranks-stopped" }
-func (InitUnfinished) Code() notice.Code       { return "init-unfinished" }
-func (CommunicatorAborted) Code() notice.Code  { return "communicator-aborted" }
-func (RanksTimedOutApart) Code() notice.Code   { return "ranks-timed-out-apart" }
-func (EndAfterInit) Code() notice.Code         { return "end-after-init" }
-func (FirstCollectiveHung) Code() notice.Code  { return "first-collective-hung" }
-func (RASMissing) Code() notice.Code           { return "ras-missing-processes" }
-func (RASCommunicator) Code() notice.Code      { return "ras-communicator" }
-func (RASErrors) Code() notice.Code            { return "ras-errors" }
-func (MixedLibraryVersions) Code() notice.Code { return "mixed-library-versions" }
-func (MixedLibraryBuilds) Code() notice.Code   { return "mixed-library-builds" }
-func (SlowInit) Code() notice.Code             { return "slow-init" }
-func (FailedCalls) Code() notice.Code          { return "failed-calls" }
+func (RanksDisagree) Code() Code        { return "ranks-disagree" }
+func (RanksStopped) Code() Code         { return "ranks-stopped" }
+func (InitUnfinished) Code() Code       { return "init-unfinished" }
+func (CommunicatorAborted) Code() Code  { return "communicator-aborted" }
+func (RanksTimedOutApart) Code() Code   { return "ranks-timed-out-apart" }
+func (EndAfterInit) Code() Code         { return "end-after-init" }
+func (FirstCollectiveHung) Code() Code  { return "first-collective-hung" }
+func (RASMissing) Code() Code           { return "ras-missing-processes" }
+func (RASCommunicator) Code() Code      { return "ras-communicator" }
+func (RASErrors) Code() Code            { return "ras-errors" }
+func (MixedLibraryVersions) Code() Code { return "mixed-library-versions" }
+func (MixedLibraryBuilds) Code() Code   { return "mixed-library-builds" }
+func (SlowInit) Code() Code             { return "slow-init" }
+func (FailedCalls) Code() Code          { return "failed-calls" }
 
 // Sources of several entries.
 const (
@@ -434,8 +433,8 @@ var ncclRanks = []notice.Entry{
 		Details:  []string{"{Parts...}"},
 		Advice: `the parts: kernels loads NCCL's kernels (once per process); bootstrap and allgathers are ranks
 			connecting and waiting for the last; connections sets up the links`,
-		Doc: "It is reported from 10 s on, and is a warning from 60 s on. The slowest rank and its three longest " +
-			"parts are named.",
+		Doc: `It is reported from 10 s on, and is a warning from 60 s on. The slowest rank and its three longest
+			parts are named.`,
 	},
 	{
 		Example:  FailedCalls{"6", []string{"init.cc:1798 -> 6"}},

@@ -5,7 +5,6 @@ package pickle
 import (
 	"fmt"
 	"math"
-	"math/bits"
 	"unsafe"
 )
 
@@ -17,7 +16,6 @@ const (
 	None Kind = iota
 	Bool
 	Int
-	Float
 	Text
 	List // also of tuples
 	Dict
@@ -27,7 +25,7 @@ const (
 type Value struct {
 	Kind Kind
 	size uint32 // of a text
-	Int  int64  // also of Bool; the bits of Float; where a text begins; the number of a list or dictionary
+	Int  int64  // also of Bool; where a text begins; the number of a list or dictionary
 }
 
 // Document is a pickle that was read. It can be used again, for the next file.
@@ -75,14 +73,6 @@ func (d *Document) elements(v Value, kind Kind) []Value {
 	}
 	i := d.items[v.Int]
 	return d.held[i.from : i.from+i.n]
-}
-
-// Float is a number as a float.
-func (v Value) Float() float64 {
-	if v.Kind == Float {
-		return math.Float64frombits(uint64(v.Int))
-	}
-	return float64(v.Int)
 }
 
 // Limits beyond which a pickle is refused.
@@ -198,13 +188,14 @@ func (d *Document) step() {
 		}
 		shift := 64 - 8*n
 		pushInt(d, int64(d.number(n)<<shift)>>shift)
-	case 'G': // BINFLOAT, big-endian
-		d.push(Value{Kind: Float, Int: int64(bits.ReverseBytes64(d.number(8)))})
+	case 'G': // BINFLOAT, which no reader needs
+		d.number(8)
+		d.push(Value{})
 	case 'N':
 		d.push(Value{})
 	case 0x88, 0x89: // NEWTRUE, NEWFALSE
 		d.push(Value{Kind: Bool, Int: int64(0x89 - d.op)})
-	case ']':
+	case ']', ')': // EMPTY_LIST, EMPTY_TUPLE
 		d.push(d.container(List))
 	case '}':
 		d.push(d.container(Dict))
@@ -212,8 +203,6 @@ func (d *Document) step() {
 		if d.marks = append(d.marks, len(d.stack)); len(d.marks) > maxDepth {
 			d.fail("nested too deeply")
 		}
-	case ')':
-		d.push(d.container(List))
 	case 0x85, 0x86, 0x87: // TUPLE1 to TUPLE3
 		d.tuple(d.take(int(d.op-0x85) + 1))
 	case 't':

@@ -48,7 +48,6 @@ type Event struct {
 	Seq                 int64 // of the collective, or the work that failed; -1 if unknown
 	Op                  string
 	In, Out             int64 // elements; -1 if unknown
-	Took                int64 // ms
 	Enqueued, Completed int64 // -1 if unknown
 	Ranks               []int // of Barrier
 	End
@@ -93,17 +92,16 @@ type Log struct {
 }
 
 // words are one for each kind of line, so that other lines cost little.
-var words = []string{
-	"WorkNCCL(", "nqueued", "eartbeat", "watchdog", "gloo", "onnection", "Timed out waiting", "monitoredBarrier",
-	"Traceback", "Error", "Exception", "ignal", "Killed", "Out Of Memory", "fault", "exitcode", "Root Cause", "rank ",
-	"ut of memory", "Interrupt", "oom", "Exit", "CANCELLED", "enforce fail",
-}
+var words = strings.Split(
+	"WorkNCCL(|nqueued|eartbeat|watchdog|gloo|onnection|Timed out waiting|monitoredBarrier|Traceback|Error|"+
+		"Exception|ignal|Killed|Out Of Memory|fault|exitcode|Root Cause|rank |ut of memory|Interrupt|oom|Exit|"+
+		"CANCELLED|enforce fail", "|")
 
 var (
 	ofLine    = regexp.MustCompile(`\[rank ?(\d+)\]`)
 	ofPrefix  = regexp.MustCompile(`^(?:\[\d+,(\d+)\]<std\w+>| *(\d{1,6}): )`)
 	identity  = regexp.MustCompile(`\[(?:PG (?:ID )?(\S+?)(?: PG GUID ([^\s(]+))?(?: ?\(([^)]*)\))? )?Rank (\d+)\]`)
-	work      = regexp.MustCompile(`WorkNCCL\((.*)\) ran for (\d+) milliseconds`)
+	work      = regexp.MustCompile(`WorkNCCL\((.*)\) ran for \d+ milliseconds`)
 	field     = regexp.MustCompile(`(SeqNum|OpType|NumelIn|NumelOut)=(\w+)`)
 	status    = regexp.MustCompile(`(?i)last enqueued (?:NCCL )?work: (-?\d+), last completed (?:NCCL )?work: (-?\d+)`)
 	atWork    = regexp.MustCompile(`(?:Timeout at NCCL work|at work|at work sequence id): (\d+)`)
@@ -208,18 +206,14 @@ func (g PG) ofAll() bool {
 func (l *Log) readWork(e Event, line string) bool {
 	switch w, s := work.FindStringSubmatch(line), status.FindStringSubmatch(line); {
 	case w != nil:
-		e.Kind, e.Took = Timeout, integer64(w[2])
+		e.Kind = Timeout
 		l.timedOut = true
+		numbers := map[string]*int64{"SeqNum": &e.Seq, "NumelIn": &e.In, "NumelOut": &e.Out}
 		for _, f := range field.FindAllStringSubmatch(w[1], -1) {
-			switch f[1] {
-			case "SeqNum":
-				e.Seq = integer64(f[2])
-			case "OpType":
+			if n := numbers[f[1]]; n != nil {
+				*n = integer64(f[2])
+			} else {
 				e.Op = f[2]
-			case "NumelIn":
-				e.In = integer64(f[2])
-			case "NumelOut":
-				e.Out = integer64(f[2])
 			}
 		}
 	case s != nil:
