@@ -1,6 +1,7 @@
 package docs
 
 import (
+	"github.com/shoenig/test"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -332,7 +333,5 @@ func TestCoverageCheck(t *testing.T) {
 			t.Errorf("%s: %q, want %q", cell, got, want)
 		}
 	}
-	if got := shellWords(`a "b c"d '' e`); !slices.Equal(got, []string{"a", "b cd", "", "e"}) {
-		t.Errorf("%q", got)
-	}
+	test.SliceEqOp(t, []string{"a", "b cd", "", "e"}, shellWords(`a "b c"d '' e`))
 }

@@ -1,8 +1,8 @@
 package mpi
 
 import (
+	"github.com/shoenig/test"
 	"maps"
-	"reflect"
 	"testing"
 )
 
@@ -60,9 +60,7 @@ func TestLauncher(t *testing.T) {
 				maps.Copy(env, part)
 			}
 			got := Launcher(func(name string) string { return env[name] })
-			if !reflect.DeepEqual(got, c.want) {
-				t.Errorf("got  %+v\nwant %+v", got, c.want)
-			}
+			test.Eq(t, c.want, got)
 		})
 	}
 }
@@ -70,9 +68,7 @@ func TestLauncher(t *testing.T) {
 func TestTasksOfNodes(t *testing.T) {
 	for list, want := range map[string]int{"4": 4, "4(x2)": 4, "12(x16)": 12, "4(x2),3": -1, "4,2,1": -1, "": -1,
 		"many": -1, "0": -1} {
-		if got := tasksOfNodes(list); got != want {
-			t.Errorf("%q: %d tasks, want %d", list, got, want)
-		}
+		test.EqOp(t, want, tasksOfNodes(list), test.Sprint(list))
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"busbar/internal/needs"
 	"busbar/internal/result"
+	"github.com/shoenig/test"
 )
 
 // twoByTwo has 8 launches in 4 jobs: two variants that differ in the environment, on one and two nodes, twice.
@@ -45,9 +46,8 @@ func newTrial(t *testing.T, plan string) *trial {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if _, err := asUser(nil, "scancel", "--quiet", "--user="+submitter); err != nil {
-			t.Error(err)
-		}
+		_, err := asUser(nil, "scancel", "--quiet", "--user="+submitter)
+		test.NoError(t, err)
 		if t.Failed() {
 			c.logs()
 		}
@@ -75,9 +75,7 @@ func (c *trial) run(args ...string) string {
 func (c *trial) has(out string, words ...string) {
 	c.t.Helper()
 	for _, w := range words {
-		if !strings.Contains(out, w) {
-			c.t.Errorf("no %q in:\n%s", w, out)
-		}
+		test.StrContains(c.t, out, w)
 	}
 }
 
@@ -167,9 +165,7 @@ func (c *trial) checkPoints() {
 			}
 		}
 	}
-	if len(points) != 8*pointsOfLaunch {
-		c.t.Errorf("%d points", len(points))
-	}
+	test.EqOp(c.t, 8*pointsOfLaunch, len(points))
 }
 
 // twoTasks is an array of two jobs, each with one launch.
@@ -192,18 +188,14 @@ func TestArray(t *testing.T) {
 	}
 	c.over()
 	c.has(c.log(2, 1), "start 2", "--resume")
-	if strings.Contains(c.log(2, 2), "start 2") {
-		t.Error("the other task was started twice")
-	}
+	test.StrNotContains(t, c.log(2, 2), "start 2")
 	launches, points := c.merged()
 	for _, launch := range []string{"nodes2/launch1/default", "nodes2/launch2/default"} {
 		if launches[launch] != pointsOfLaunch {
 			t.Errorf("%s has %d points", launch, launches[launch])
 		}
 	}
-	if len(points) != 2*pointsOfLaunch {
-		t.Errorf("%d points", len(points))
-	}
+	test.EqOp(t, 2*pointsOfLaunch, len(points))
 	c.has(c.run("trial.yaml"), "nothing is missing")
 }
 
@@ -215,9 +207,8 @@ func TestCampaign(t *testing.T) {
 	c.has(c.run("--dry-run", "trial.yaml"), "8 (2 of each variant on each number of nodes)",
 		"4 jobs to submit",
 		"--nodes=2 --ntasks-per-node=2 --array=1-2%1 --time=00:06:00", "slurm/sweep.sh", `--dependency="afterany$jobs"`)
-	if _, err := os.Stat(c.out); err == nil {
-		t.Error("a dry run has created the results folder")
-	}
+	_, err := os.Stat(c.out)
+	test.Error(t, err)
 
 	c.run("trial.yaml", "--hold")
 	c.has(c.run("trial.yaml"), "nothing to submit: all missing launches are in the queue")
@@ -247,9 +238,8 @@ func TestCampaign(t *testing.T) {
 	c.has(c.run("trial.yaml"), "nothing is missing")
 	c.checkRecorded()
 	for _, name := range []string{"show.txt", "plots/scaling_busbw_mpi_tuned.png"} {
-		if _, err := os.Stat(filepath.Join(c.out, name)); err != nil {
-			t.Error(err)
-		}
+		_, err := os.Stat(filepath.Join(c.out, name))
+		test.NoError(t, err)
 	}
 	(&job{t: t, out: c.out}).belongsToUser()
 }
@@ -264,9 +254,7 @@ func (c *trial) checkResumed(nodes, task int) {
 		return
 	}
 	for _, variant := range []string{"tuned", "basic"} {
-		if n := strings.Count(log, "BUSBAR_VARIANT="+variant+" "); n != 1 {
-			c.t.Errorf("%s was started %d times without --resume:\n%s", variant, n, log)
-		}
+		test.EqOp(c.t, 1, strings.Count(log, "BUSBAR_VARIANT="+variant+" "), test.Sprint(variant, log))
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"busbar/internal/needs"
 	"busbar/internal/result"
+	"github.com/shoenig/test"
 )
 
 // gpus is a simulated sweep of few points.
@@ -104,12 +105,9 @@ func TestSweepOnGPUs(t *testing.T) {
 			j.ended("COMPLETED", 0, 0)
 			runs := j.runs()
 			checkGPUs(t, runs, c.world, 2)
-			if visible := runs[0].Run.Environment["CUDA_VISIBLE_DEVICES"]; visible != "0,1" {
-				t.Errorf("rank 0 sees the GPUs %q of its node, want 0,1", visible)
-			}
-			if _, err := os.Stat(filepath.Join(j.out, "plots")); err != nil {
-				t.Error(err)
-			}
+			test.EqOp(t, "0,1", runs[0].Run.Environment["CUDA_VISIBLE_DEVICES"])
+			_, err := os.Stat(filepath.Join(j.out, "plots"))
+			test.NoError(t, err)
 		})
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"busbar/internal/result"
+	"github.com/shoenig/test"
 )
 
 // sweep has the flags of jobs. No point reaches this precision, so each uses its whole budget: the plan takes 6
@@ -71,9 +72,8 @@ func submitWith(t *testing.T, nodes int, settings, options []string, flags ...st
 		}
 	}
 	t.Cleanup(func() {
-		if _, err := asUser(nil, "scancel", "--quiet", id); err != nil {
-			t.Error(err)
-		}
+		_, err = asUser(nil, "scancel", "--quiet", id)
+		test.NoError(t, err)
 		if t.Failed() {
 			t.Logf("output of job %s:\n%s", id, j.text())
 		}
@@ -119,9 +119,7 @@ func (j *job) text() string {
 func (j *job) logHas(words ...string) {
 	j.t.Helper()
 	for _, w := range words {
-		if !strings.Contains(j.text(), w) {
-			j.t.Errorf("the log of job %s lacks %q", j.id, w)
-		}
+		test.StrContains(j.t, j.text(), w, test.Sprint(j.id))
 	}
 }
 
@@ -220,9 +218,7 @@ func (j *job) checkPoints() {
 			j.t.Errorf("%v has %d rows", p, n)
 		}
 	}
-	if len(got) != len(want) {
-		j.t.Errorf("%d points, want %d", len(got), len(want))
-	}
+	test.EqOp(j.t, len(want), len(got))
 	if plots, _ := filepath.Glob(filepath.Join(j.out, "plots", "*.png")); len(plots) == 0 {
 		j.t.Error("no plots")
 	}

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"busbar/internal/needs"
+	"github.com/shoenig/test"
 )
 
 // Jobs and node states of one test do not affect the next.
@@ -43,16 +44,12 @@ func TestMend(t *testing.T) {
 			c.spoil(t)
 			t.Run("next test", func(t *testing.T) {
 				onCluster(t)
-				if jobs := asAdmin(t, "squeue", "-h"); jobs != "" {
-					t.Errorf("jobs are left: %s", jobs)
-				}
+				test.EqOp(t, "", asAdmin(t, "squeue", "-h"))
 				out, err := asUser(nil, "srun", jobLimit, "--immediate=20", "--nodes=4", "hostname")
 				if err != nil {
 					t.Fatal(err)
 				}
-				if n := len(strings.Fields(out)); n != 4 {
-					t.Errorf("%d nodes:\n%s", n, out)
-				}
+				test.Len(t, 4, strings.Fields(out), test.Sprint(out))
 			})
 		})
 	}

@@ -14,13 +14,13 @@ import (
 	"busbar/internal/notice/nccllogs"
 	"busbar/internal/notice/preflights"
 	"busbar/internal/notice/profiles"
+	"github.com/shoenig/test"
+	"github.com/shoenig/test/must"
 )
 
 func TestMessagesShowValuesOfPointers(t *testing.T) {
-	if got := notice.Message(notice.RunSignalled{Signal: "SIGTERM", Rank: new(0),
-		Host: "a"}); got != "SIGTERM to rank 0 on a" {
-		t.Errorf("%q", got)
-	}
+	test.EqOp(t, "SIGTERM to rank 0 on a", notice.Message(notice.RunSignalled{Signal: "SIGTERM", Rank: new(0),
+		Host: "a"}))
 }
 
 // Every entry is complete, and its text has each field of its fact.
@@ -66,9 +66,7 @@ func TestCatalogue(t *testing.T) {
 func TestKept(t *testing.T) {
 	for _, e := range notice.Entries() {
 		text, err := json.Marshal(notice.Kept{Fact: e.Example})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, err)
 		var k notice.Kept
 		if err := json.Unmarshal(text, &k); err != nil || !reflect.DeepEqual(k.Fact, e.Example) {
 			t.Errorf("%s: %+v, %v", text, k.Fact, err)
@@ -248,9 +246,7 @@ func TestSeverityOfSimulation(t *testing.T) {
 			t.Errorf("%s is %v, want a warning", f.Code(), s)
 		}
 	}
-	if got := notice.Message(notice.SimulatedRuns{}); strings.Contains(got, "(") {
-		t.Errorf("%q names runs", got)
-	}
+	test.StrNotContains(t, notice.Message(notice.SimulatedRuns{}), "(")
 }
 
 // A template leaves out text in brackets if a field in it is empty.
@@ -273,9 +269,7 @@ func TestOptionalParts(t *testing.T) {
 		{notice.CollectiveUnknown{Fits: []string{"a", "b"}},
 			"the imported file does not name its collective; its columns fit a, b"},
 	} {
-		if got := notice.Message(c.fact); !strings.HasPrefix(got, c.want) {
-			t.Errorf("%q, want %q", got, c.want)
-		}
+		test.StrHasPrefix(t, c.want, notice.Message(c.fact))
 	}
 }
 
@@ -284,9 +278,7 @@ func TestOptionalParts(t *testing.T) {
 // them, or states the rest in its location.
 func TestOldPatterns(t *testing.T) {
 	text, err := os.ReadFile("testdata/patterns.tsv")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, err)
 	verbs := regexp.MustCompile(`%[-+.0-9]*[a-z]`)
 	for line := range strings.Lines(string(text)) {
 		code, pattern, _ := strings.Cut(strings.TrimSpace(line), "\t")

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"busbar/internal/notice"
+	"github.com/shoenig/test"
 )
 
 // A location prints each part that is set.
@@ -17,8 +18,6 @@ func TestLocation(t *testing.T) {
 		"nccl, all_reduce, 1 KiB":  {Subject: "nccl, all_reduce", From: 1024, To: 1024},
 		"64 B to 128 B":            {From: 64, To: 128},
 	} {
-		if got := l.String(); got != want {
-			t.Errorf("%q, want %q", got, want)
-		}
+		test.EqOp(t, want, l.String())
 	}
 }

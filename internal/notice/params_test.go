@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"busbar/internal/notice"
+	"github.com/shoenig/test/must"
 )
 
 // A text leaves out its optional parts if a field in them is empty. Such a field is absent from the parameters in JSON.
@@ -28,13 +29,9 @@ func TestOptionalTextDependsOnOptionalFields(t *testing.T) {
 			fact.Set(reflect.ValueOf(e.Example))
 			fact.FieldByName(name).SetZero()
 			text, err := json.Marshal(notice.New(fact.Interface().(notice.Fact)))
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.NoError(t, err)
 			var n struct{ Parameters map[string]any }
-			if err := json.Unmarshal(text, &n); err != nil {
-				t.Fatal(err)
-			}
+			must.NoError(t, json.Unmarshal(text, &n))
 			inJSON, _, _ := strings.Cut(field.Tag.Get("json"), ",")
 			if value, has := n.Parameters[inJSON]; has {
 				t.Errorf("%s: %s is optional in the text; empty, it is %v in JSON and not absent", e.Code(), name,
@@ -94,9 +91,7 @@ func constants(t *testing.T) map[string][]string {
 	found := map[string][]string{}
 	for _, name := range names {
 		file, err := parser.ParseFile(token.NewFileSet(), name, nil, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, err)
 		ast.Inspect(file, func(n ast.Node) bool {
 			spec, is := n.(*ast.ValueSpec)
 			if !is {

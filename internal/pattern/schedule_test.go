@@ -2,6 +2,7 @@ package pattern
 
 import (
 	"fmt"
+	"github.com/shoenig/test"
 	"slices"
 	"testing"
 )
@@ -10,9 +11,7 @@ import (
 func TestPairsScheduledOnce(t *testing.T) {
 	for n := 2; n <= 33; n++ {
 		rounds := scheduled(t, Pairs, n)
-		if want := n - 1 + n%2; len(rounds) != want {
-			t.Errorf("%d nodes: %d rounds, wanted %d", n, len(rounds), want)
-		}
+		test.Len(t, n-1+n%2, rounds, test.Sprint(n))
 		met := map[string]int{}
 		for _, r := range rounds {
 			busy := map[int]bool{}

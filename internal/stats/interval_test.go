@@ -1,6 +1,8 @@
 package stats
 
 import (
+	"github.com/shoenig/test"
+	"github.com/shoenig/test/must"
 	"math"
 	"testing"
 )
@@ -44,9 +46,7 @@ func TestMedianSpreadMatchesBounds(t *testing.T) {
 	if got := medianSpread(even); math.Abs(got/(hi-lo)-1) > 0.05 {
 		t.Errorf("spread of even samples is %g, their interval %g wide", got, hi-lo)
 	}
-	if got := medianSpread(even[:1]); got != 0 {
-		t.Errorf("spread of one sample is %g", got)
-	}
+	test.EqOp(t, 0, medianSpread(even[:1]))
 }
 
 func TestBatchMediansUseLatestSamples(t *testing.T) {
@@ -69,9 +69,7 @@ func TestBatchIntervalContainsMedian(t *testing.T) {
 		x = append(x, v)
 	}
 	s := Summarise(x)
-	if s.BatchSize != 11 {
-		t.Fatalf("batches of %d: this series does not test what it should", s.BatchSize)
-	}
+	must.EqOp(t, 11, s.BatchSize)
 	if s.Lo > s.Median || s.Hi < 2 {
 		t.Errorf("the interval [%g, %g] is without the median %g or the medians of batches", s.Lo, s.Hi, s.Median)
 	}

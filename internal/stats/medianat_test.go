@@ -2,6 +2,7 @@ package stats
 
 import (
 	"fmt"
+	"github.com/shoenig/test"
 	"math"
 	"testing"
 )
@@ -14,9 +15,7 @@ func TestMedianAt(t *testing.T) {
 		level float64
 		least int
 	}{{6, 0.95, 6}, {10, 1 - 0.05/21, 10}, {40, 0.95, 6}, {40, 0.999, 11}} {
-		if got := FewestForMedian(c.level); got != c.least {
-			t.Errorf("minimum at %g: got %d, want %d", c.level, got, c.least)
-		}
+		test.EqOp(t, c.least, FewestForMedian(c.level), test.Sprint(c.level))
 		var held percent
 		for range 2 * series {
 			median, lo, hi, ok := MedianAt(decay.sample(r, c.n), c.level)

@@ -1,6 +1,7 @@
 package stats
 
 import (
+	"github.com/shoenig/test"
 	"math"
 	"testing"
 )
@@ -29,9 +30,7 @@ func TestQuantile(t *testing.T) {
 			t.Errorf("Quantile(%v, %g) = %g, want %g", c.x, c.q, got, c.want)
 		}
 	}
-	if got := Median([]float64{9, 1, 5, 7}); got != 6 {
-		t.Errorf("Median = %g, want 6", got)
-	}
+	test.EqOp(t, 6, Median([]float64{9, 1, 5, 7}))
 }
 
 func TestOutliers(t *testing.T) {
@@ -41,8 +40,6 @@ func TestOutliers(t *testing.T) {
 		want        int
 	}{{1, 9, 0}, {-3, 13, 0}, {-3.01, 9, 1}, {1, 13.01, 1}, {-50, 50, 2}} {
 		sorted := []float64{c.first, 2, 3, 4, 5, 6, 7, 8, c.last}
-		if got := outliers(sorted); got != c.want {
-			t.Errorf("outliers of %v: %d, want %d", sorted, got, c.want)
-		}
+		test.EqOp(t, c.want, outliers(sorted), test.Sprint(sorted))
 	}
 }

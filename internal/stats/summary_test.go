@@ -1,6 +1,7 @@
 package stats
 
 import (
+	"github.com/shoenig/test"
 	"math"
 	"reflect"
 	"slices"
@@ -23,12 +24,8 @@ func TestSummarise(t *testing.T) {
 		}
 	}
 	got.AutoCorr = 0
-	if !reflect.DeepEqual(got, want) {
-		t.Errorf("got  %+v\nwant %+v", got, want)
-	}
-	if !slices.Equal(x, before) {
-		t.Errorf("x was modified: %v", x)
-	}
+	test.Eq(t, want, got)
+	test.SliceEqOp(t, before, x)
 }
 
 func TestSummariseFewOrOddSamples(t *testing.T) {
@@ -76,9 +73,7 @@ func TestSummariseFewOrOddSamples(t *testing.T) {
 func TestTailQuantilesNeedSamples(t *testing.T) {
 	for n, want := range map[int][2]bool{9: {false, false}, 10: {true, false}, 99: {true, false}, 100: {true, true}} {
 		s := Summarise(normal.sample(seeded(1), n))
-		if got := [2]bool{s.P90 > 0, s.P99 > 0}; got != want {
-			t.Errorf("%d samples: p90, p99 claimed: %v, want %v", n, got, want)
-		}
+		test.EqOp(t, want, [2]bool{s.P90 > 0, s.P99 > 0}, test.Sprint(n))
 	}
 }
 

@@ -1,6 +1,7 @@
 package stats
 
 import (
+	"github.com/shoenig/test"
 	"math"
 	"slices"
 	"testing"
@@ -130,8 +131,6 @@ func TestStanding(t *testing.T) {
 		"slow alone, whatever comes then": {Evidence{Together: 0.3, Alone: 0.3, Repeated: 0, Again: true, Twice: true},
 			Slow},
 	} {
-		if got := c.e.Standing(); got != c.want {
-			t.Errorf("%s: %d, want %d", name, got, c.want)
-		}
+		test.EqOp(t, c.want, c.e.Standing(), test.Sprint(name))
 	}
 }

@@ -2,6 +2,7 @@ package step
 
 import (
 	"fmt"
+	"github.com/shoenig/test"
 	"math"
 	"slices"
 	"strings"
@@ -102,8 +103,6 @@ func TestModelFileErrors(t *testing.T) {
 	}
 	_, err := Parse("net.yaml", []byte("layers:\n- {params: x}\n- {parms: 1}\n- {shape: [-1]}\n"))
 	for _, line := range []string{"line 2", "line 3", "line 4"} {
-		if err == nil || !strings.Contains(err.Error(), line) {
-			t.Errorf("%s is missing: %v", line, err)
-		}
+		test.ErrorContains(t, err, line)
 	}
 }

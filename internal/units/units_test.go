@@ -1,6 +1,7 @@
 package units
 
 import (
+	"github.com/shoenig/test"
 	"math"
 	"testing"
 )
@@ -28,17 +29,13 @@ func TestFormats(t *testing.T) {
 		RoughBytes(25 << 20).String(): "25 MiB",
 		Probability(0.0001).String():  "less than 1 in 1000", Probability(0.012).String(): "1.2 %",
 	} {
-		if got != want {
-			t.Errorf("%q, want %q", got, want)
-		}
+		test.EqOp(t, want, got)
 	}
 }
 
 func TestBinary(t *testing.T) {
 	for n, want := range map[int64]string{0: "0 B", 1023: "1023 B", 1024: "1 KiB", 1536: "1.5 KiB", 32 << 20: "32 MiB",
 		1 << 40: "1 TiB", 1023 << 20: "0.999 GiB", 1048261427: "0.976 GiB", math.MaxInt64: "8 EiB"} {
-		if got := Binary(n); got != want {
-			t.Errorf("%d: %s, want %s", n, got, want)
-		}
+		test.EqOp(t, want, Binary(n), test.Sprint(n))
 	}
 }

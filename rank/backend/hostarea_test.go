@@ -1,15 +1,15 @@
 package backend
 
-import "testing"
+import (
+	"github.com/shoenig/test"
+	"github.com/shoenig/test/must"
+	"testing"
+)
 
 func TestHostArea(t *testing.T) {
 	var a HostArea
-	if len(a.bytes()) != 0 {
-		t.Error("an area before the first reserve")
-	}
-	if err := a.Reserve(4096); err != nil {
-		t.Fatal(err)
-	}
+	test.Len(t, 0, a.bytes())
+	must.NoError(t, a.Reserve(4096))
 	a.bytes()[0] = 7
 	if err := a.Reserve(100); err != nil || len(a.bytes()) < 4096 || a.bytes()[0] != 7 {
 		t.Error("less than there is changes the area", err)

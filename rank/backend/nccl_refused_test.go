@@ -7,6 +7,7 @@ import (
 	"busbar/internal/bench"
 	"busbar/internal/coll"
 	"busbar/internal/result"
+	"github.com/shoenig/test"
 )
 
 func onCapabilities(capabilities ...int) *ncclBackend {
@@ -28,14 +29,10 @@ func TestUnsupportedReduction(t *testing.T) {
 	r.remember(float32, &bench.OperationError{Status: result.Failed, Err: errors.New("lost")})
 	r.remember(float8, refusal)
 	float8.SizeBytes = 4096
-	if got := r[reductionOf(float8)]; got != "no float8" {
-		t.Errorf("float8 after its refusal: %q", got)
-	}
+	test.EqOp(t, "no float8", r[reductionOf(float8)])
 	float8.Op = coll.Max
 	for _, c := range []coll.Case{float32, float8} {
-		if got := r[reductionOf(c)]; got != "" {
-			t.Errorf("%s: %q", c, got)
-		}
+		test.EqOp(t, "", r[reductionOf(c)], test.Sprint(c))
 	}
 }
 

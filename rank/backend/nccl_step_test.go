@@ -6,6 +6,7 @@ import (
 	"busbar/cudart"
 	"busbar/internal/program"
 	"busbar/internal/step"
+	"github.com/shoenig/test"
 )
 
 // A rank reports its position in a running step, for a plan that combines FSDP and DDP.
@@ -29,12 +30,8 @@ func TestGPUPosition(t *testing.T) {
 		{cudart.Reached{Mode: program.Overlapped, Segments: 3, Ops: 2}, "at the end of the step"},
 	} {
 		k.r.Running, k.r.Putting = true, -1
-		if got := tr.doing(k.r); got != k.want {
-			t.Errorf("%+v: %q, wanted %q", k.r, got, k.want)
-		}
+		test.EqOp(t, k.want, tr.doing(k.r), test.Sprint(k.r))
 	}
-	if got := tr.doing(cudart.Reached{Mode: program.Overlapped, Segments: 1, Ops: 1,
-		Putting: 1}); got != "issuing bucket, computing backward" {
-		t.Errorf("while an operation is issued: %q", got)
-	}
+	test.EqOp(t, "issuing bucket, computing backward", tr.doing(cudart.Reached{Mode: program.Overlapped, Segments: 1, Ops: 1,
+		Putting: 1}))
 }

@@ -8,6 +8,7 @@ import (
 	"busbar/internal/result"
 	"busbar/mpi"
 	"busbar/sweeps"
+	"github.com/shoenig/test"
 )
 
 func TestExitCodes(t *testing.T) {
@@ -20,8 +21,6 @@ func TestExitCodes(t *testing.T) {
 		{&result.WriteError{Err: other}, Environment}, {&mpi.Error{Op: "MPI_X"}, Failed}, {other, Failed},
 		{fmt.Errorf("wrapped: %w", Usagef("x")), Usage},
 	} {
-		if c := CodeOf(k.err); c != k.code {
-			t.Errorf("%v gives %d, wanted %d", k.err, c, k.code)
-		}
+		test.EqOp(t, k.code, CodeOf(k.err), test.Sprint(k.err))
 	}
 }

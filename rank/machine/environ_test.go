@@ -1,6 +1,7 @@
 package machine
 
 import (
+	"github.com/shoenig/test"
 	"maps"
 	"slices"
 	"strings"
@@ -65,7 +66,5 @@ func TestEnvironmentValues(t *testing.T) {
 	if n := len(allowed["UCX_LONG"]); n > 2100 || !strings.HasSuffix(allowed["UCX_LONG"], "…") {
 		t.Errorf("a long value has %d bytes", n)
 	}
-	if allowed["UCX_BYTES"] != "a\uFFFDb" {
-		t.Errorf("%q", allowed["UCX_BYTES"])
-	}
+	test.EqOp(t, "a\uFFFDb", allowed["UCX_BYTES"])
 }

@@ -3,11 +3,12 @@ package machine
 import (
 	"os"
 	"path/filepath"
-	"reflect"
 	"testing"
 
 	"busbar/internal/result"
 	"busbar/rank/machine/machinetest"
+	"github.com/shoenig/test"
+	"github.com/shoenig/test/must"
 )
 
 func TestPortRates(t *testing.T) {
@@ -31,19 +32,13 @@ func TestPortRates(t *testing.T) {
 	} {
 		machinetest.Write(t, root, files)
 	}
-	if err := os.MkdirAll(filepath.Join(root, "sys/class/infiniband/rdmap0/device"), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink("../../bus/pci/drivers/efa",
-		filepath.Join(root, "sys/class/infiniband/rdmap0/device/driver")); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, os.MkdirAll(filepath.Join(root, "sys/class/infiniband/rdmap0/device"), 0o755))
+	must.NoError(t, os.Symlink("../../bus/pci/drivers/efa",
+		filepath.Join(root, "sys/class/infiniband/rdmap0/device/driver")))
 	want := []result.Port{{Name: "mlx5_0/1", Link: "InfiniBand", Rate: 400},
 		{Name: "mlx5_2/1", Link: "Ethernet", Rate: 2.5}, {Name: "rdmap0/1", Link: "EFA", Rate: 100},
 		{Name: "eth0", Rate: 25}}
-	if got := PortRates(root); !reflect.DeepEqual(got, want) {
-		t.Errorf("got  %+v\nwant %+v", got, want)
-	}
+	test.Eq(t, want, PortRates(root))
 	if got := PortRates(t.TempDir()); got != nil {
 		t.Errorf("without links: %+v", got)
 	}
@@ -81,13 +76,9 @@ func TestReadLink(t *testing.T) {
 			files[filepath.Join(slot, "0000:1b:00.0", name)] = text + "\n"
 		}
 		root := machinetest.Root(t, files)
-		if err := os.Symlink("../../../devices/pci0000:00/0000:00:01.0/0000:1b:00.0",
-			filepath.Join(root, "sys/bus/pci/devices/0000:1b:00.0")); err != nil {
-			t.Fatal(err)
-		}
-		if got := PCIeLink(root, "0000:1B:00.0", c.virtual); !reflect.DeepEqual(got, c.want) {
-			t.Errorf("%s: got %+v, want %+v", c.name, got, c.want)
-		}
+		must.NoError(t, os.Symlink("../../../devices/pci0000:00/0000:00:01.0/0000:1b:00.0",
+			filepath.Join(root, "sys/bus/pci/devices/0000:1b:00.0")))
+		test.Eq(t, c.want, PCIeLink(root, "0000:1B:00.0", c.virtual), test.Sprint(c.name))
 	}
 	if got := PCIeLink(t.TempDir(), "0000:1b:00.0", false); got != nil {
 		t.Errorf("a device that is not there has %+v", got)

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"busbar/rank/machine/machinetest"
+	"github.com/shoenig/test"
 )
 
 func TestTopology(t *testing.T) {
@@ -24,10 +25,6 @@ func TestTopology(t *testing.T) {
 	}
 	want := "2 sockets, 2 cores, 4 hardware threads\nNUMA node 0: CPUs 0,2, 1 GiB, eth0\nNUMA node 1: CPUs 1,3, 2 " +
 		"GiB, mlx5_0"
-	if got := Topology(machinetest.Root(t, files)); got != want {
-		t.Errorf("got  %s\nwant %s", got, want)
-	}
-	if got := Topology(t.TempDir()); got != "" {
-		t.Errorf("unknown is %q", got)
-	}
+	test.EqOp(t, want, Topology(machinetest.Root(t, files)))
+	test.EqOp(t, "", Topology(t.TempDir()))
 }

@@ -9,6 +9,8 @@ import (
 	"busbar/internal/notice/preflights"
 	"busbar/rank/machine"
 	"busbar/rank/machine/machinetest"
+	"github.com/shoenig/test"
+	"github.com/shoenig/test/must"
 )
 
 func TestReadPorts(t *testing.T) {
@@ -23,9 +25,7 @@ func TestReadPorts(t *testing.T) {
 		"sys/class/infiniband_verbs/uverbs8/ibdev": "rdmap0\n", // no file under /dev
 		"sys/module/nvidia_peermem/":               "",
 	})
-	if err := os.Symlink("../../bus/pci/drivers/efa", filepath.Join(root, at, "rdmap0/device/driver")); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, os.Symlink("../../bus/pci/drivers/efa", filepath.Join(root, at, "rdmap0/device/driver")))
 	f := readFabric(root, noVariables)
 	want := []machine.RDMAPort{
 		{Name: "mlx5_0/1", State: "ACTIVE", Phys: "LinkUp", Rate: "400 Gb/sec (4X NDR)", Link: "InfiniBand",
@@ -118,17 +118,13 @@ func TestNetPlugin(t *testing.T) {
 		for _, f := range c.files {
 			files[f] = ""
 		}
-		if got := netPlugin(machinetest.Root(t, files), func(k string) string { return c.env[k] }); got != c.want {
-			t.Errorf("%s: %q, want %q", name, got, c.want)
-		}
+		test.EqOp(t, c.want, netPlugin(machinetest.Root(t, files), func(k string) string { return c.env[k] }), test.Sprint(name))
 	}
 	cache := "ld.so-1.7.0\x00glibc-ld.so.cache1.1\x00libx.so\x00/usr/lib/libx.so\x00" +
 		"libnccl-net.so\x00/opt/amazon/ofi-nccl/lib/libnccl-net.so\x00libz.so\x00"
-	if got := netPlugin(machinetest.Root(t, map[string]string{"etc/ld.so.cache": cache,
+	test.EqOp(t, "/opt/amazon/ofi-nccl/lib/libnccl-net.so", netPlugin(machinetest.Root(t, map[string]string{"etc/ld.so.cache": cache,
 		"opt/amazon/ofi-nccl/lib/libnccl-net.so": ""}),
-		noVariables); got != "/opt/amazon/ofi-nccl/lib/libnccl-net.so" {
-		t.Errorf("in the loader's cache: %q", got)
-	}
+		noVariables))
 }
 
 func noVariables(string) string { return "" }

@@ -1,7 +1,6 @@
 package preflight
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -13,6 +12,8 @@ import (
 	"busbar/internal/units"
 	"busbar/rank/machine"
 	"busbar/rank/machine/machinetest"
+	"github.com/shoenig/test"
+	"github.com/shoenig/test/must"
 )
 
 const (
@@ -49,17 +50,13 @@ func TestReadLimits(t *testing.T) {
 		"container": {map[string]string{"proc/self/status": "CapEff:\t00000000a80425fb\n"}, unknown, unknown, false},
 	} {
 		root := machinetest.Root(t, c.files)
-		if err := os.MkdirAll(filepath.Join(root, "dev/shm"), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, os.MkdirAll(filepath.Join(root, "dev/shm"), 0o755))
 		l := readLimits(root)
 		if l.Locked != c.locked || l.Files != c.open || l.Exempt != c.exempt || l.Shared.Total <= 0 {
 			t.Errorf("%s: %+v", name, l)
 		}
 	}
-	if v := readLimits(t.TempDir()).Shared; v != (volume{}) {
-		t.Errorf("no /dev/shm: %+v", v)
-	}
+	test.EqOp(t, volume{}, readLimits(t.TempDir()).Shared)
 }
 
 func TestCheckShared(t *testing.T) {
@@ -174,9 +171,7 @@ func TestCheckOutput(t *testing.T) {
 	}
 	dir := t.TempDir()
 	file := filepath.Join(dir, "file")
-	if err := os.WriteFile(file, nil, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, os.WriteFile(file, nil, 0o666))
 	expect(t, "a file", []Row{CheckOutput(file)}, want{Problem, preflights.OutputUnusable{Failed: preflights.Failed{
 		Problem: fmt.Sprintf("results folder %s: %[1]s is a file, not a folder", file),
 		Remedy:  "name another with --out"}}})
@@ -186,10 +181,7 @@ func TestCheckOutput(t *testing.T) {
 	if r.Severity == notice.Error || r.Severity == notice.Info && (!is || f.Folder != below || f.Free <= 0) {
 		t.Errorf("%+v", r)
 	}
-	if got := existing(below); got != dir {
-		t.Errorf("above %s there is %s", below, got)
-	}
-	if _, err := os.Stat(filepath.Join(dir, "a")); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("the folder was made: %v", err)
-	}
+	test.EqOp(t, dir, existing(below), test.Sprint(below))
+	_, err := os.Stat(filepath.Join(dir, "a"))
+	test.ErrorIs(t, err, os.ErrNotExist)
 }

@@ -9,6 +9,7 @@ import (
 	"busbar/internal/notice"
 	"busbar/internal/notice/preflights"
 	"busbar/rank/launch"
+	"github.com/shoenig/test"
 )
 
 // want is an expected row.
@@ -99,16 +100,10 @@ func TestMergeRows(t *testing.T) {
 		}
 		for i, r := range merged {
 			where, place = append(where, r.where(ranks)...), append(place, r.At.Subject)
-			if !reflect.DeepEqual(r.Fact, c.rows[c.shown[i]].Fact) {
-				t.Errorf("%s: row %d has %+v", name, i, r.Fact)
-			}
+			test.Eq(t, c.rows[c.shown[i]].Fact, r.Fact, test.Sprint(name, i))
 		}
-		if got := strings.Join(where, " "); got != c.where {
-			t.Errorf("%s: where %q, want %q", name, got, c.where)
-		}
-		if got := strings.Join(place, "|"); got != c.place {
-			t.Errorf("%s: place %q, want %q", name, got, c.place)
-		}
+		test.EqOp(t, c.where, strings.Join(where, " "), test.Sprint(name))
+		test.EqOp(t, c.place, strings.Join(place, "|"), test.Sprint(name))
 	}
 	if rows := []Row{free(9).On(0), free(7).On(1)}; slices.Equal(mergeRows(rows, ranks)[0].ranks,
 		rows[0].ranks) || len(rows[0].ranks) != 1 {

@@ -2,7 +2,6 @@ package preflight
 
 import (
 	"errors"
-	"slices"
 	"strings"
 	"testing"
 
@@ -15,6 +14,7 @@ import (
 	"busbar/internal/units"
 	"busbar/mpi"
 	"busbar/rank/launch"
+	"github.com/shoenig/test"
 )
 
 func TestCheckMPI(t *testing.T) {
@@ -48,9 +48,7 @@ func TestSideChannelRow(t *testing.T) {
 	expect(t, "deaf", []Row{SideChannelRow(nil, false, ranks)}, want{Caution, preflights.SideChannelClosed{Host: "a"}})
 	firewall := mergeRows([]Row{SideChannelRow([]int{2, 3}, true, ranks)}, ranks)
 	expect(t, "firewall", firewall, want{Caution, preflights.SideChannelIncomplete{Ranks: 2, Of: 4, Host: "a"}})
-	if where := firewall[0].where(ranks); !slices.Equal(where, []string{"b"}) {
-		t.Errorf("%v", where)
-	}
+	test.SliceEqOp(t, []string{"b"}, firewall[0].where(ranks))
 }
 
 func TestJudgeClocks(t *testing.T) {
@@ -168,9 +166,7 @@ func TestCheckSetups(t *testing.T) {
 		{"shared memory", Problem, "node2"}, {"shared memory", Passed, "node1"},
 		{"locked memory", Passed, "node1 node2"}, {"hosts", Passed, "node1 node2"},
 	} {
-		if got := where(c.check, c.v); got != c.want {
-			t.Errorf("%s is %s on %q, want %q", c.check, c.v, got, c.want)
-		}
+		test.EqOp(t, c.want, where(c.check, c.v), test.Sprint(c.check, c.v))
 	}
 	if rows[0].Check != "hosts" || rows[1].Check != "CPUs" {
 		t.Errorf("the rows begin with %s, %s", rows[0].Check, rows[1].Check)

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"busbar/internal/needs"
+	"github.com/shoenig/test"
+	"github.com/shoenig/test/must"
 )
 
 const (
@@ -72,16 +74,12 @@ func TestSpotNoticeEndsTheCaseInHand(t *testing.T) {
 	w := worker(t, dir, true)
 	r := watch(t, m, dir, w)
 	until(t, "it sent two queries", func() bool { return m.count(action) > 1 })
-	if got := read(filepath.Join(dir, "results/signals")); got != "" {
-		t.Fatalf("signals without a notice: %s", got)
-	}
+	must.EqOp(t, "", read(filepath.Join(dir, "results/signals")))
 	// An expired token is requested again.
 	m.set(func(m *metadata) { m.valid, m.notice = "", terminate })
 	check(t, 3, "spot notice: "+terminate, r)
 	w.code()
-	if got := read(filepath.Join(dir, "kept/signals")); got != "USR1\n" {
-		t.Errorf("copied signals %q, want only USR1", got)
-	}
+	test.EqOp(t, "USR1\n", read(filepath.Join(dir, "kept/signals")))
 }
 
 func TestSpotNoticeAfterGrace(t *testing.T) {
@@ -91,9 +89,7 @@ func TestSpotNoticeAfterGrace(t *testing.T) {
 	m.set(func(m *metadata) { m.notice = terminate })
 	check(t, 3, "still running after 1 s", watch(t, m, dir, w, "--grace", "1"))
 	w.code()
-	if got := read(filepath.Join(dir, "kept/signals")); got != "USR1\nTERM\n" {
-		t.Errorf("copied signals %q, want USR1, then TERM", got)
-	}
+	test.EqOp(t, "USR1\nTERM\n", read(filepath.Join(dir, "kept/signals")))
 }
 
 func TestRebalanceRecommendation(t *testing.T) {
@@ -105,20 +101,14 @@ func TestRebalanceRecommendation(t *testing.T) {
 	until(t, "results are copied", func() bool { return read(filepath.Join(dir, "kept/pid")) != "" })
 	seen := m.count(action)
 	until(t, "it sent more queries", func() bool { return m.count(action) > seen+2 })
-	if got := read(filepath.Join(dir, "results/signals")); got != "" {
-		t.Errorf("signals after a recommendation: %s", got)
-	}
-	if err := w.cmd.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
+	test.EqOp(t, "", read(filepath.Join(dir, "results/signals")))
+	must.NoError(t, w.cmd.Process.Kill())
 	check(t, 0, "rebalance recommendation: "+rebalance, r)
 
 	other := t.TempDir()
 	w = worker(t, other, true)
 	check(t, 3, rebalance, watch(t, m, other, w, "--on-rebalance", "stop"))
-	if got := read(filepath.Join(other, "results/signals")); got != "USR1\n" {
-		t.Errorf("signals after --on-rebalance stop: %q", got)
-	}
+	test.EqOp(t, "USR1\n", read(filepath.Join(other, "results/signals")))
 }
 
 // With --job the job's script gets the signal, as at the time limit.
@@ -136,7 +126,5 @@ echo 42`, dir))
 	fake(t, dir, "scancel", `echo "$*" >>`+dir+`/calls; touch `+dir+"/over")
 	check(t, 3, "the script of job 42", start(t, dir, spotWatch, "--endpoint", m.url, "--interval", "0.05", "--job",
 		"42"))
-	if got := read(filepath.Join(dir, "calls")); got != "--batch --signal=USR1 42\n" {
-		t.Errorf("scancel %q", got)
-	}
+	test.EqOp(t, "--batch --signal=USR1 42\n", read(filepath.Join(dir, "calls")))
 }

@@ -6,22 +6,18 @@ import (
 	"testing"
 
 	"busbar/internal/result"
+	"github.com/shoenig/test"
+	"github.com/shoenig/test/must"
 )
 
 func TestPoints(t *testing.T) {
 	for _, args := range [][]string{{"-n", "1000", "-files", "7"}, {"-n", "1000", "-files", "7", "-imported"}} {
 		dir := t.TempDir()
-		if err := run(append(args, "-o", dir), io.Discard); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, run(append(args, "-o", dir), io.Discard))
 		files, err := result.Find(dir)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, err)
 		data, err := result.Merge(files, result.MergeOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, err)
 		rows, imported := 0, slices.Contains(args, "-imported")
 		err = data.Each(func(r result.Row) error {
 			if rows++; r.Run.Rehearse == imported || (r.Run.Imported != nil) != imported {
@@ -34,8 +30,6 @@ func TestPoints(t *testing.T) {
 		}
 	}
 	for _, args := range [][]string{{"-n", "0", "-o", t.TempDir()}, {"-n", "5"}} {
-		if err := run(args, io.Discard); err == nil {
-			t.Errorf("%v is no error", args)
-		}
+		test.Error(t, run(args, io.Discard), test.Sprint(args))
 	}
 }
