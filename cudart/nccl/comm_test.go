@@ -121,8 +121,8 @@ func TestErrors(t *testing.T) {
 		e.Text != "unhandled cuda error" || e.Last != "the last words\nof a communicator" {
 		t.Errorf("error %#v", err)
 	}
-	test.EqOp(t, "ncclCommInitRank failed: unhandled cuda error (ncclUnhandledCudaError, result 1): the last words; of "+
-		"a communicator", err.Error(), test.Sprint(err))
+	test.EqError(t, err, "ncclCommInitRank failed: unhandled cuda error (ncclUnhandledCudaError, result 1): "+
+		"the last words; of a communicator")
 	f.set(result, 77)
 	if _, err := f.NewID(); !errors.As(err, &e) || e.Name != "(77)" || e.Last != "the last words" {
 		t.Errorf("an unknown result: %v", err)

@@ -25,7 +25,8 @@ func TestOrder(t *testing.T) {
 			got := names(p.Order(1, number))
 			orders[fmt.Sprint(got)] = true
 			slices.Sort(got)
-			must.SliceEqOp(t, []string{"2.27+chosen", "2.27+ring", "ncclx+chosen", "ncclx+ring"}, got, must.Sprint(p.Seed, number))
+			must.SliceEqOp(t, []string{"2.27+chosen", "2.27+ring", "ncclx+chosen", "ncclx+ring"}, got,
+				must.Sprint(p.Seed, number))
 		}
 	}
 	nodes := p.NodesOrder()

@@ -32,6 +32,6 @@ func TestGPUPosition(t *testing.T) {
 		k.r.Running, k.r.Putting = true, -1
 		test.EqOp(t, k.want, tr.doing(k.r), test.Sprint(k.r))
 	}
-	test.EqOp(t, "issuing bucket, computing backward", tr.doing(cudart.Reached{Mode: program.Overlapped, Segments: 1, Ops: 1,
-		Putting: 1}))
+	test.EqOp(t, "issuing bucket, computing backward", tr.doing(cudart.Reached{Mode: program.Overlapped,
+		Segments: 1, Ops: 1, Putting: 1}))
 }

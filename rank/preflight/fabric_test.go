@@ -118,13 +118,13 @@ func TestNetPlugin(t *testing.T) {
 		for _, f := range c.files {
 			files[f] = ""
 		}
-		test.EqOp(t, c.want, netPlugin(machinetest.Root(t, files), func(k string) string { return c.env[k] }), test.Sprint(name))
+		got := netPlugin(machinetest.Root(t, files), func(k string) string { return c.env[k] })
+		test.EqOp(t, c.want, got, test.Sprint(name))
 	}
 	cache := "ld.so-1.7.0\x00glibc-ld.so.cache1.1\x00libx.so\x00/usr/lib/libx.so\x00" +
 		"libnccl-net.so\x00/opt/amazon/ofi-nccl/lib/libnccl-net.so\x00libz.so\x00"
-	test.EqOp(t, "/opt/amazon/ofi-nccl/lib/libnccl-net.so", netPlugin(machinetest.Root(t, map[string]string{"etc/ld.so.cache": cache,
-		"opt/amazon/ofi-nccl/lib/libnccl-net.so": ""}),
-		noVariables))
+	test.EqOp(t, "/opt/amazon/ofi-nccl/lib/libnccl-net.so", netPlugin(machinetest.Root(t,
+		map[string]string{"etc/ld.so.cache": cache, "opt/amazon/ofi-nccl/lib/libnccl-net.so": ""}), noVariables))
 }
 
 func noVariables(string) string { return "" }

@@ -203,7 +203,8 @@ func TestSweepQuotes(t *testing.T) {
 	p := install(t)
 	environment := p.steps()
 	p.run(environment, "sweep.sh", "--mpi", "openmpi", "--variant", `a "$b" 'c' *`, "--campaign", "ends with a blank ")
-	test.StrContains(t, p.text("steps"), `<--mpi> <openmpi> <--variant> <a "$b" 'c' *> <--campaign> <ends with a blank > <--out> <`)
+	test.StrContains(t, p.text("steps"),
+		`<--mpi> <openmpi> <--variant> <a "$b" 'c' *> <--campaign> <ends with a blank > <--out> <`)
 }
 
 // A folder without results is an error.
