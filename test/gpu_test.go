@@ -35,10 +35,7 @@ func table(t *testing.T, pid int, us func(size int) float64) string {
 	t.Helper()
 	text := "# nccl-tests version 2.17.8 nccl-headers=22707 nccl-library=22707\n#\n#  Rank  0 Group  0 Pid 7 on host " +
 		"device  0 [0000:10:00] A\n" +
-		fmt.Sprintf(
-			"#  Rank  1 Group  0 Pid %d on host device  1 [0000:11:00] A\n#\n",
-			pid,
-		) +
+		fmt.Sprintf("#  Rank  1 Group  0 Pid %d on host device  1 [0000:11:00] A\n#\n", pid) +
 		"#       size         count      type   redop    root     time   algbw   busbw  #wrong     time   algbw   " +
 		"busbw  #wrong\n"
 	for size := 8; size <= 1<<20; size *= 4 {

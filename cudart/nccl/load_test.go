@@ -155,11 +155,7 @@ func TestSearch(t *testing.T) {
 	for _, k := range []struct {
 		venv, conda string
 		want        []string
-	}{
-		{env + "/venv", env + "/conda", files[1:]},
-		{"", env + "/conda", files[2:]},
-		{"", "", files[4:]},
-	} {
+	}{{env + "/venv", env + "/conda", files[1:]}, {"", env + "/conda", files[2:]}, {"", "", files[4:]}} {
 		t.Setenv("VIRTUAL_ENV", k.venv)
 		t.Setenv("CONDA_PREFIX", k.conda)
 		candidates, none := Options{}.find()

@@ -86,10 +86,7 @@ func TestModes(t *testing.T) {
 	for _, k := range []struct {
 		way   way
 		calls string // the same in every mode that communicates
-	}{
-		{noCalls, "s0 s1 s2 w0 w2 s3 w1 w3"},
-		{blocks, "(b0) (i0) (b1) (i1) (b2) (i2) (b3) (i3)"},
-	} {
+	}{{noCalls, "s0 s1 s2 w0 w2 s3 w1 w3"}, {blocks, "(b0) (i0) (b1) (i1) (b2) (i2) (b3) (i3)"}} {
 		r := start(t, newCrew(t, 2), k.way, []uint64{8, 8, 8}, links, 1)
 		for m, want := range map[program.Mode]string{program.Compute: "", program.Comm: k.calls,
 			program.Sequential: k.calls,

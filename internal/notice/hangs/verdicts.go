@@ -131,11 +131,9 @@ var verdicts = []notice.Entry{
 	{
 		Example:  RankDied{Ranks{3}, "node7", "", Signal, &exampleGroup, 5, Likely},
 		Severity: notice.Error, Source: source,
-		Text: `[{Ranks}][ ({Host})][{Task}] died: {How}[; others failed in {Call}]`,
-		Details: []string{
-			lastCommon, certainty,
-		},
-		Advice: `look at the end of its log, and at the kernel messages of its host (out of memory, Xid)`,
+		Text:    `[{Ranks}][ ({Host})][{Task}] died: {How}[; others failed in {Call}]`,
+		Details: []string{lastCommon, certainty},
+		Advice:  `look at the end of its log, and at the kernel messages of its host (out of memory, Xid)`,
 		Doc: `A process ended by a signal, by an exception of its own or without a message, and the others lost the
 			connection or waited. Ends that follow from a timeout do not count.`,
 	},

@@ -66,10 +66,7 @@ const (
 	ByProgram Printer = "program"
 )
 
-var printerTexts = map[Printer]string{
-	ByLibrary: "the library",
-	ByProgram: "the program",
-}
+var printerTexts = map[Printer]string{ByLibrary: "the library", ByProgram: "the program"}
 
 func (p Printer) String() string { return printerTexts[p] }
 

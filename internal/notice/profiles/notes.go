@@ -181,11 +181,9 @@ var timelineNotes = []notice.Entry{
 	},
 	{
 		Example: ClocksDisagree{120, 4000}, Severity: notice.Warning,
-		Text: "{Early} of {Of} activities ran before the host launched them: the clocks of host and device disagree",
-		Details: []string{
-			"The cause of idle time, and which step an activity belongs to, are uncertain.",
-		},
-		Doc: "It is reported if more than 1 % of the activities begin before their launch.",
+		Text:    "{Early} of {Of} activities ran before the host launched them: the clocks of host and device disagree",
+		Details: []string{"The cause of idle time, and which step an activity belongs to, are uncertain."},
+		Doc:     "It is reported if more than 1 % of the activities begin before their launch.",
 	},
 	{
 		Example: StepPatternUnmatched{"^iteration"}, Severity: notice.Warning,
@@ -209,10 +207,8 @@ var timelineNotes = []notice.Entry{
 		Example: NonBlockingCalls{}, Severity: notice.Info,
 		Text: "operations are non-blocking: each time runs from the call that begins it to the call that detects its " +
 			"end",
-		Details: []string{
-			"Several run at once, so time, bandwidth and waiting of a single operation are unknown.",
-		},
-		Doc: "A step of busbar itself with non-blocking operations of MPI or Gloo.",
+		Details: []string{"Several run at once, so time, bandwidth and waiting of a single operation are unknown."},
+		Doc:     "A step of busbar itself with non-blocking operations of MPI or Gloo.",
 	},
 	{
 		Example: CommunicatorUnclear{"tp", 4, 8, 16}, Severity: notice.Warning,

@@ -263,9 +263,7 @@ var timelineParts = []notice.Entry{
 		Doc: "rank --step writes timelines of its own steps.",
 	},
 	{
-		Example: ScalingEfficiency{
-			"strong", "strong", 8, 16, 88, 0.06, 0.11, 1.83, 2, []RanksRead{{4, 16}}, 2,
-		},
+		Example:  ScalingEfficiency{"strong", "strong", 8, 16, 88, 0.06, 0.11, 1.83, 2, []RanksRead{{4, 16}}, 2},
 		Severity: notice.Info,
 		Text:     "{Kind} scaling from {From} to {To rank} is {Percent}: a step takes {Step} instead of {FromStep}",
 		Details: []string{

@@ -95,9 +95,7 @@ func (c config) rank(name string) error {
 					"| %s | %s | %s | %s | %.3f | %.3f – %.3f | %d | %s |\n",
 					coll.FormatSize(size, true),
 					mode,
-					units.Duration(
-						r.ours,
-					),
+					units.Duration(r.ours),
 					units.Duration(r.bare),
 					r.median,
 					r.lo,
