@@ -4,11 +4,12 @@ package cudart
 
 import (
 	"errors"
-	"github.com/shoenig/test"
-	"github.com/shoenig/test/must"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/shoenig/test"
+	"github.com/shoenig/test/must"
 )
 
 func TestDevices(t *testing.T) {

@@ -10,6 +10,7 @@ import (
 	"unsafe"
 
 	"busbar/internal/dl"
+
 	"github.com/shoenig/test"
 	"github.com/shoenig/test/must"
 )

@@ -6,12 +6,13 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"github.com/shoenig/test"
-	"github.com/shoenig/test/must"
 	"math/rand/v2"
 	"strings"
 	"testing"
 	"unsafe"
+
+	"github.com/shoenig/test"
+	"github.com/shoenig/test/must"
 )
 
 func newMover(t *testing.T, c *Context, chunk int64) *Mover {

@@ -3,11 +3,12 @@
 package cudart
 
 import (
-	"github.com/shoenig/test"
-	"github.com/shoenig/test/must"
 	"path/filepath"
 	"reflect"
 	"testing"
+
+	"github.com/shoenig/test"
+	"github.com/shoenig/test/must"
 )
 
 func fakeNVML(t *testing.T, args ...string) string {

@@ -3,12 +3,13 @@
 package cudart
 
 import (
-	"github.com/shoenig/test"
-	"github.com/shoenig/test/must"
 	"path/filepath"
 	"strings"
 	"testing"
 	"unsafe"
+
+	"github.com/shoenig/test"
+	"github.com/shoenig/test/must"
 )
 
 func TestNVTX(t *testing.T) {

@@ -16,6 +16,7 @@ import (
 
 	"busbar/internal/loop"
 	"busbar/internal/program"
+
 	"github.com/shoenig/test"
 	"github.com/shoenig/test/must"
 )

@@ -14,11 +14,11 @@ import (
 	"strings"
 	"testing"
 
+	"busbar/internal/needs"
+
 	"github.com/shoenig/test"
 	"github.com/shoenig/test/must"
 	"gopkg.in/yaml.v3"
-
-	"busbar/internal/needs"
 )
 
 // run runs a program with variables beside PATH, and returns its output and exit code.

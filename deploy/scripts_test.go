@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"busbar/internal/needs"
+
 	"github.com/shoenig/test"
 	"github.com/shoenig/test/must"
 )

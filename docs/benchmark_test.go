@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"busbar/internal/needs"
+
 	"github.com/shoenig/test/must"
 )
 

@@ -1,7 +1,6 @@
 package docs
 
 import (
-	"github.com/shoenig/test"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -9,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/shoenig/test"
 )
 
 // covered are the columns of docs/coverage.md.

@@ -1,8 +1,6 @@
 package docs
 
 import (
-	"github.com/shoenig/test"
-	"github.com/shoenig/test/must"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -10,6 +8,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/shoenig/test"
+	"github.com/shoenig/test/must"
 )
 
 // readsVariable finds the variables that a program reads, by the extension of its file: in Go every string that is the

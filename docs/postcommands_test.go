@@ -2,13 +2,14 @@ package docs
 
 import (
 	"fmt"
-	"github.com/shoenig/test/must"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/shoenig/test/must"
 )
 
 // postCommand is a line of a shell that runs post.

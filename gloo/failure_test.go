@@ -13,6 +13,7 @@ import (
 	"busbar/internal/coll"
 	"busbar/internal/loop"
 	"busbar/internal/reference"
+
 	"github.com/shoenig/test"
 )
 

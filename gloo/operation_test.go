@@ -12,6 +12,7 @@ import (
 	"busbar/internal/needs"
 	"busbar/internal/operation"
 	"busbar/internal/reference"
+
 	"github.com/shoenig/test"
 )
 

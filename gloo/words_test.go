@@ -3,8 +3,9 @@
 package gloo
 
 import (
-	"github.com/shoenig/test"
 	"testing"
+
+	"github.com/shoenig/test"
 )
 
 func TestParseDevice(t *testing.T) {

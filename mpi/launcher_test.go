@@ -1,9 +1,10 @@
 package mpi
 
 import (
-	"github.com/shoenig/test"
 	"maps"
 	"testing"
+
+	"github.com/shoenig/test"
 )
 
 func TestLauncher(t *testing.T) {

@@ -12,6 +12,7 @@ import (
 
 	"busbar/internal/dl"
 	"busbar/internal/needs"
+
 	"github.com/shoenig/test"
 	"github.com/shoenig/test/must"
 )

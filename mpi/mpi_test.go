@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"busbar/internal/needs"
+
 	"github.com/shoenig/test/must"
 )
 

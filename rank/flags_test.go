@@ -6,15 +6,15 @@ import (
 	"testing"
 	"time"
 
-	"github.com/shoenig/test"
-	"github.com/shoenig/test/must"
-	"github.com/spf13/pflag"
-
 	"busbar/internal/bench"
 	"busbar/internal/coll"
 	"busbar/internal/step"
 	"busbar/rank/backend"
 	"busbar/rank/exit"
+
+	"github.com/shoenig/test"
+	"github.com/shoenig/test/must"
+	"github.com/spf13/pflag"
 )
 
 func parse(t *testing.T, line string) *config {

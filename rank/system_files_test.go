@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"busbar/internal/result"
+
 	"github.com/shoenig/test"
 	"github.com/shoenig/test/must"
 )

@@ -7,6 +7,7 @@ import (
 	"busbar/internal/coll"
 	"busbar/internal/result"
 	"busbar/rank/exit"
+
 	"github.com/shoenig/test"
 )
 

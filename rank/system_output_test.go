@@ -10,6 +10,7 @@ import (
 
 	"busbar/internal/result"
 	"busbar/rank/exit"
+
 	"github.com/shoenig/test"
 	"github.com/shoenig/test/must"
 )

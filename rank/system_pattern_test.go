@@ -13,6 +13,7 @@ import (
 	"busbar/internal/pattern"
 	"busbar/internal/result"
 	"busbar/rank/exit"
+
 	"github.com/shoenig/test"
 	"github.com/shoenig/test/must"
 )

@@ -11,6 +11,7 @@ import (
 	"busbar/internal/notice"
 	"busbar/rank/exit"
 	"busbar/rank/preflight"
+
 	"github.com/shoenig/test/must"
 )
 

@@ -9,6 +9,7 @@ import (
 
 	"busbar/internal/needs"
 	"busbar/rank/exit"
+
 	"github.com/shoenig/test/must"
 )
 

@@ -10,6 +10,7 @@ import (
 
 	"busbar/internal/result"
 	"busbar/rank/backend"
+
 	"github.com/shoenig/test"
 )
 

@@ -11,6 +11,7 @@ import (
 	"busbar/internal/notice"
 	"busbar/internal/result"
 	"busbar/rank/backend"
+
 	"github.com/shoenig/test"
 )
 

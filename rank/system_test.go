@@ -23,6 +23,7 @@ import (
 	"busbar/internal/result"
 	"busbar/rank/machine"
 	"busbar/rank/timeout"
+
 	"github.com/shoenig/test"
 	"github.com/shoenig/test/must"
 )

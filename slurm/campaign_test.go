@@ -11,6 +11,7 @@ import (
 
 	"busbar/internal/needs"
 	"busbar/internal/result"
+
 	"github.com/shoenig/test"
 )
 

@@ -9,6 +9,7 @@ import (
 
 	"busbar/internal/needs"
 	"busbar/internal/result"
+
 	"github.com/shoenig/test"
 )
 

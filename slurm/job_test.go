@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"busbar/internal/result"
+
 	"github.com/shoenig/test"
 )
 

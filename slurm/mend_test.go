@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"busbar/internal/needs"
+
 	"github.com/shoenig/test"
 )
 

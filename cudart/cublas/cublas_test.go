@@ -14,6 +14,7 @@ import (
 	"busbar/cudart"
 	"busbar/internal/dl"
 	"busbar/internal/needs"
+
 	"github.com/shoenig/test"
 	"github.com/shoenig/test/must"
 )

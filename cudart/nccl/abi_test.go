@@ -3,9 +3,10 @@
 package nccl
 
 import (
-	"github.com/shoenig/test"
 	"strings"
 	"testing"
+
+	"github.com/shoenig/test"
 )
 
 func TestSymbols(t *testing.T) {

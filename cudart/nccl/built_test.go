@@ -3,12 +3,13 @@
 package nccl
 
 import (
-	"github.com/shoenig/test"
-	"github.com/shoenig/test/must"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/shoenig/test"
+	"github.com/shoenig/test/must"
 )
 
 func TestBuiltFor(t *testing.T) {

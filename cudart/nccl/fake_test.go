@@ -14,6 +14,7 @@ import (
 	"busbar/internal/dl"
 	"busbar/internal/loop"
 	"busbar/internal/needs"
+
 	"github.com/shoenig/test"
 	"github.com/shoenig/test/must"
 )

@@ -14,6 +14,7 @@ import (
 	"busbar/internal/coll"
 	"busbar/internal/dl"
 	"busbar/internal/operation"
+
 	"github.com/shoenig/test"
 	"github.com/shoenig/test/must"
 )

@@ -15,6 +15,7 @@ import (
 	"busbar/internal/coll"
 	"busbar/internal/loop"
 	"busbar/internal/operation"
+
 	"github.com/shoenig/test"
 	"github.com/shoenig/test/must"
 )

@@ -11,6 +11,7 @@ import (
 
 	"busbar/internal/dl"
 	"busbar/internal/needs"
+
 	"github.com/shoenig/test/must"
 )
 

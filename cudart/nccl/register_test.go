@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"busbar/internal/operation"
+
 	"github.com/shoenig/test"
 )
 

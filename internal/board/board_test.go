@@ -2,8 +2,6 @@ package board
 
 import (
 	"fmt"
-	"github.com/shoenig/test"
-	"github.com/shoenig/test/must"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -11,6 +9,9 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/shoenig/test"
+	"github.com/shoenig/test/must"
 )
 
 func sample(n uint64) Entry {

@@ -2,11 +2,12 @@ package campaign
 
 import (
 	"fmt"
-	"github.com/shoenig/test"
-	"github.com/shoenig/test/must"
 	"maps"
 	"slices"
 	"testing"
+
+	"github.com/shoenig/test"
+	"github.com/shoenig/test/must"
 )
 
 func names(launches []Launch) (all []string) {

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"busbar/internal/strictyaml"
+
 	"github.com/shoenig/test"
 	"github.com/shoenig/test/must"
 )

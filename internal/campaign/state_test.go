@@ -19,6 +19,7 @@ import (
 	"busbar/internal/ranges"
 	"busbar/internal/result"
 	"busbar/internal/step"
+
 	"github.com/shoenig/test"
 	"github.com/shoenig/test/must"
 )

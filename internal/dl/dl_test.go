@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"busbar/internal/needs"
+
 	"github.com/shoenig/test"
 	"github.com/shoenig/test/must"
 )

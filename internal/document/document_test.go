@@ -11,6 +11,7 @@ import (
 	"busbar/internal/golden"
 	"busbar/internal/notice"
 	_ "busbar/internal/notice/profiles"
+
 	"github.com/shoenig/test"
 	"github.com/shoenig/test/must"
 )

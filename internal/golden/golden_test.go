@@ -2,11 +2,12 @@ package golden
 
 import (
 	"fmt"
-	"github.com/shoenig/test"
-	"github.com/shoenig/test/must"
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/shoenig/test"
+	"github.com/shoenig/test/must"
 )
 
 // A spy is a test whose failure is looked at.

@@ -4,13 +4,14 @@ package loop
 
 import (
 	"errors"
-	"github.com/shoenig/test"
-	"github.com/shoenig/test/must"
 	"math"
 	"os"
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/shoenig/test"
+	"github.com/shoenig/test/must"
 )
 
 func TestBuffer(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 
 	"busbar/internal/loop"
 	"busbar/internal/loop/looptest"
+
 	"github.com/shoenig/test"
 	"github.com/shoenig/test/must"
 )

@@ -2,12 +2,13 @@ package loop
 
 import (
 	"errors"
-	"github.com/shoenig/test/must"
 	"sync"
 	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/shoenig/test/must"
 )
 
 // member is a rank of a tree: its sockets to its parent and its children.

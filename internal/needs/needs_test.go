@@ -2,11 +2,12 @@ package needs
 
 import (
 	"fmt"
-	"github.com/shoenig/test/must"
 	"os"
 	"path/filepath"
 	"runtime"
 	"testing"
+
+	"github.com/shoenig/test/must"
 )
 
 // A spy is a test whose end is looked at.

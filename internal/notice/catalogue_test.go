@@ -14,6 +14,7 @@ import (
 	"busbar/internal/notice/nccllogs"
 	"busbar/internal/notice/preflights"
 	"busbar/internal/notice/profiles"
+
 	"github.com/shoenig/test"
 	"github.com/shoenig/test/must"
 )

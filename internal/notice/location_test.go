@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"busbar/internal/notice"
+
 	"github.com/shoenig/test"
 )
 

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"busbar/internal/notice"
+
 	"github.com/shoenig/test/must"
 )
 

@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"github.com/shoenig/test"
-	"github.com/shoenig/test/must"
 	"go/ast"
 	"go/importer"
 	"go/parser"
@@ -18,6 +16,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/shoenig/test"
+	"github.com/shoenig/test/must"
 )
 
 // readers are files that look into texts that are not this program's, or into its own for a reason.

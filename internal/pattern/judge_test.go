@@ -9,6 +9,7 @@ import (
 	"busbar/internal/needs"
 	"busbar/internal/notice"
 	"busbar/internal/stats"
+
 	"github.com/shoenig/test"
 )
 

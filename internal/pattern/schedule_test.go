@@ -2,9 +2,10 @@ package pattern
 
 import (
 	"fmt"
-	"github.com/shoenig/test"
 	"slices"
 	"testing"
+
+	"github.com/shoenig/test"
 )
 
 // Each pair of nodes meets exactly once, in the minimum number of rounds, and a node is in one pair per round.

@@ -15,6 +15,7 @@ import (
 	"busbar/internal/loop"
 	"busbar/internal/program"
 	"busbar/internal/program/programtest"
+
 	"github.com/shoenig/test"
 	"github.com/shoenig/test/must"
 )

@@ -2,8 +2,9 @@ package ranges
 
 import (
 	"fmt"
-	"github.com/shoenig/test"
 	"testing"
+
+	"github.com/shoenig/test"
 )
 
 func TestFormat(t *testing.T) {

@@ -10,6 +10,7 @@ import (
 	"unsafe"
 
 	"busbar/internal/coll"
+
 	"github.com/shoenig/test"
 )
 

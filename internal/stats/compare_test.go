@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"busbar/internal/needs"
+
 	"github.com/shoenig/test"
 )
 

@@ -1,10 +1,11 @@
 package stats
 
 import (
-	"github.com/shoenig/test"
-	"github.com/shoenig/test/must"
 	"math"
 	"testing"
+
+	"github.com/shoenig/test"
+	"github.com/shoenig/test/must"
 )
 
 // From the definition, without the shortcuts: the narrowest symmetric pair with 95 %.

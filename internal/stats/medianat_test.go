@@ -2,9 +2,10 @@ package stats
 
 import (
 	"fmt"
-	"github.com/shoenig/test"
 	"math"
 	"testing"
+
+	"github.com/shoenig/test"
 )
 
 // The CI covers the median at the requested confidence; too few samples have none.

@@ -1,9 +1,10 @@
 package stats
 
 import (
-	"github.com/shoenig/test"
 	"math"
 	"testing"
+
+	"github.com/shoenig/test"
 )
 
 func TestQuantile(t *testing.T) {

@@ -1,11 +1,12 @@
 package stats
 
 import (
-	"github.com/shoenig/test"
 	"math"
 	"reflect"
 	"slices"
 	"testing"
+
+	"github.com/shoenig/test"
 )
 
 func TestSummarise(t *testing.T) {

@@ -1,10 +1,11 @@
 package stats
 
 import (
-	"github.com/shoenig/test"
 	"math"
 	"slices"
 	"testing"
+
+	"github.com/shoenig/test"
 )
 
 // pairsOf are the pairs of n nodes, each of 1 ms but for those named.

@@ -7,6 +7,7 @@ import (
 
 	"busbar/internal/coll"
 	"busbar/internal/notice"
+
 	"github.com/shoenig/test"
 )
 

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"busbar/internal/coll"
+
 	"github.com/shoenig/test/must"
 )
 

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"busbar/internal/coll"
+
 	"github.com/shoenig/test"
 )
 

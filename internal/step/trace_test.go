@@ -11,6 +11,7 @@ import (
 	"busbar/internal/coll"
 	"busbar/internal/golden"
 	"busbar/internal/program"
+
 	"github.com/shoenig/test"
 	"github.com/shoenig/test/must"
 )

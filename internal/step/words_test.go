@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"busbar/internal/coll"
+
 	"github.com/shoenig/test"
 )
 

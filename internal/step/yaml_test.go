@@ -2,11 +2,12 @@ package step
 
 import (
 	"fmt"
-	"github.com/shoenig/test"
 	"math"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/shoenig/test"
 )
 
 // layersAre a model's layers in lines.

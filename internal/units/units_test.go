@@ -1,9 +1,10 @@
 package units
 
 import (
-	"github.com/shoenig/test"
 	"math"
 	"testing"
+
+	"github.com/shoenig/test"
 )
 
 func TestFormats(t *testing.T) {

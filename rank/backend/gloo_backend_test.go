@@ -9,6 +9,7 @@ import (
 	"busbar/internal/notice"
 	"busbar/rank/exit"
 	"busbar/rank/launch"
+
 	"github.com/shoenig/test"
 )
 

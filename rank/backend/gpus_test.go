@@ -7,6 +7,7 @@ import (
 
 	"busbar/rank/exit"
 	"busbar/rank/launch"
+
 	"github.com/shoenig/test"
 )
 

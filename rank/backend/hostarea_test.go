@@ -1,9 +1,10 @@
 package backend
 
 import (
+	"testing"
+
 	"github.com/shoenig/test"
 	"github.com/shoenig/test/must"
-	"testing"
 )
 
 func TestHostArea(t *testing.T) {

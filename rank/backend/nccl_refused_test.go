@@ -7,6 +7,7 @@ import (
 	"busbar/internal/bench"
 	"busbar/internal/coll"
 	"busbar/internal/result"
+
 	"github.com/shoenig/test"
 )
 

@@ -6,6 +6,7 @@ import (
 	"busbar/cudart"
 	"busbar/internal/program"
 	"busbar/internal/step"
+
 	"github.com/shoenig/test"
 )
 

@@ -8,6 +8,7 @@ import (
 	"busbar/internal/result"
 	"busbar/mpi"
 	"busbar/sweeps"
+
 	"github.com/shoenig/test"
 )
 

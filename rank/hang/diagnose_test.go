@@ -7,6 +7,7 @@ import (
 
 	"busbar/internal/notice"
 	"busbar/rank/launch"
+
 	"github.com/shoenig/test"
 )
 

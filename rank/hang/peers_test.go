@@ -15,6 +15,7 @@ import (
 	"busbar/internal/notice"
 	"busbar/rank/launch"
 	"busbar/rank/timeout"
+
 	"github.com/shoenig/test"
 	"github.com/shoenig/test/must"
 )

@@ -7,6 +7,7 @@ import (
 	"busbar/internal/loop"
 	"busbar/internal/loop/looptest"
 	"busbar/rank/launch"
+
 	"github.com/shoenig/test/must"
 )
 

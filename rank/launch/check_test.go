@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"busbar/rank/exit"
+
 	"github.com/shoenig/test"
 )
 

@@ -12,6 +12,7 @@ import (
 
 	"busbar/rank/launch"
 	"busbar/rank/launch/launchtest"
+
 	"github.com/shoenig/test"
 	"github.com/shoenig/test/must"
 )

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"busbar/rank/exit"
+
 	"github.com/shoenig/test"
 )
 

@@ -1,13 +1,14 @@
 package launch
 
 import (
-	"github.com/shoenig/test"
-	"github.com/shoenig/test/must"
 	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"testing"
+
+	"github.com/shoenig/test"
+	"github.com/shoenig/test/must"
 )
 
 func TestBuildIdentity(t *testing.T) {

@@ -4,14 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"github.com/shoenig/test"
-	"github.com/shoenig/test/must"
 	"io"
 	"net"
 	"strings"
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/shoenig/test"
+	"github.com/shoenig/test/must"
 )
 
 // freePort is a port that was free a moment ago.

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"busbar/internal/result"
+
 	"github.com/shoenig/test"
 )
 

@@ -8,6 +8,7 @@ import (
 	"busbar/internal/notice"
 	"busbar/internal/ranges"
 	"busbar/rank/machine/machinetest"
+
 	"github.com/shoenig/test"
 )
 

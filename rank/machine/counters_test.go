@@ -8,6 +8,7 @@ import (
 	"busbar/internal/notice"
 	"busbar/internal/result"
 	"busbar/rank/machine/machinetest"
+
 	"github.com/shoenig/test"
 )
 

@@ -1,11 +1,12 @@
 package machine
 
 import (
-	"github.com/shoenig/test"
 	"maps"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/shoenig/test"
 )
 
 func TestEnvironment(t *testing.T) {

@@ -7,6 +7,7 @@ import (
 
 	"busbar/internal/result"
 	"busbar/rank/machine/machinetest"
+
 	"github.com/shoenig/test"
 	"github.com/shoenig/test/must"
 )

@@ -6,6 +6,7 @@ import (
 
 	"busbar/internal/result"
 	"busbar/rank/machine/machinetest"
+
 	"github.com/shoenig/test"
 )
 

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"busbar/rank/machine/machinetest"
+
 	"github.com/shoenig/test"
 )
 

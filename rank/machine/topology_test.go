@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"busbar/rank/machine/machinetest"
+
 	"github.com/shoenig/test"
 )
 

@@ -9,6 +9,7 @@ import (
 	"busbar/internal/notice/preflights"
 	"busbar/rank/machine"
 	"busbar/rank/machine/machinetest"
+
 	"github.com/shoenig/test"
 	"github.com/shoenig/test/must"
 )

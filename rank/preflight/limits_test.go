@@ -12,6 +12,7 @@ import (
 	"busbar/internal/units"
 	"busbar/rank/machine"
 	"busbar/rank/machine/machinetest"
+
 	"github.com/shoenig/test"
 	"github.com/shoenig/test/must"
 )

@@ -9,6 +9,7 @@ import (
 	"busbar/internal/notice"
 	"busbar/internal/notice/preflights"
 	"busbar/rank/launch"
+
 	"github.com/shoenig/test"
 )
 

@@ -14,6 +14,7 @@ import (
 	"busbar/internal/units"
 	"busbar/mpi"
 	"busbar/rank/launch"
+
 	"github.com/shoenig/test"
 )
 

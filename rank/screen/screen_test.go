@@ -7,6 +7,7 @@ import (
 	"busbar/internal/coll"
 	"busbar/internal/notice"
 	"busbar/internal/result"
+
 	"github.com/shoenig/test"
 )
 

@@ -1,14 +1,15 @@
 package aws
 
 import (
-	"github.com/shoenig/test"
-	"github.com/shoenig/test/must"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strconv"
 	"testing"
 	"time"
+
+	"github.com/shoenig/test"
+	"github.com/shoenig/test/must"
 )
 
 const syncResults = "../sync-results.sh"

@@ -2,14 +2,15 @@ package lib
 
 import (
 	"fmt"
-	"github.com/shoenig/test"
-	"github.com/shoenig/test/must"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/shoenig/test"
+	"github.com/shoenig/test/must"
 )
 
 var small = []string{"-np", "2", "--rehearse", "--quiet", "-e", "4K", "-n", "5", "--out", "o"}

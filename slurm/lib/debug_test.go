@@ -1,13 +1,14 @@
 package lib
 
 import (
-	"github.com/shoenig/test"
-	"github.com/shoenig/test/must"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/shoenig/test"
+	"github.com/shoenig/test/must"
 )
 
 // Rank 2 hangs: the run of two ranks succeeds, and the script stops at that of three.

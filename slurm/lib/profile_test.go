@@ -2,12 +2,13 @@ package lib
 
 import (
 	"fmt"
-	"github.com/shoenig/test"
-	"github.com/shoenig/test/must"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/shoenig/test"
+	"github.com/shoenig/test/must"
 )
 
 var one = []string{"--out", "p", "--rehearse", "--quiet", "--collective", "all_reduce", "-b", "1K", "-e", "1K", "-n",

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"busbar/internal/needs"
+
 	"github.com/shoenig/test/must"
 )
 

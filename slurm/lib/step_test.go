@@ -2,7 +2,6 @@ package lib
 
 import (
 	"fmt"
-	"github.com/shoenig/test/must"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -10,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/shoenig/test/must"
 )
 
 // ofStep returns the flags of rank --step --help as arguments, each with a value if it requires one.

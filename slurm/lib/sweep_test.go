@@ -1,12 +1,13 @@
 package lib
 
 import (
-	"github.com/shoenig/test"
-	"github.com/shoenig/test/must"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/shoenig/test"
+	"github.com/shoenig/test/must"
 )
 
 // sweeper is a place with a Slurm job whose srun runs the text in the results folder, OUT.

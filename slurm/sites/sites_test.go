@@ -3,14 +3,15 @@
 package sites
 
 import (
-	"github.com/shoenig/test"
-	"github.com/shoenig/test/must"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/shoenig/test"
+	"github.com/shoenig/test/must"
 )
 
 func files(t *testing.T) []string {

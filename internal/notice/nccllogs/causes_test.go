@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"busbar/internal/notice"
+
 	"github.com/shoenig/test"
 )
 

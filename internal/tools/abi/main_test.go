@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"busbar/internal/needs"
+
 	"github.com/shoenig/test"
 	"github.com/shoenig/test/must"
 )

@@ -1,9 +1,10 @@
 package main
 
 import (
-	"github.com/shoenig/test"
 	"math"
 	"testing"
+
+	"github.com/shoenig/test"
 )
 
 func TestCompare(t *testing.T) {

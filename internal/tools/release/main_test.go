@@ -4,14 +4,15 @@ import (
 	"archive/zip"
 	"bytes"
 	"encoding/json"
-	"github.com/shoenig/test"
-	"github.com/shoenig/test/must"
 	"io"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/shoenig/test"
+	"github.com/shoenig/test/must"
 )
 
 const date = "1700000000" // 2023-11-14T22:13:20Z
