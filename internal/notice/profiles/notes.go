@@ -158,18 +158,18 @@ func (n NotInBenchmark) Advice() string {
 		strings.Join(all, ", and ")
 }
 
-func (CUDAGraphs) Code() notice.Code           { return "cuda-graphs-without-kernels" }
-func (ClocksDisagree) Code() notice.Code       { return "clocks-disagree" }
-func (StepPatternUnmatched) Code() notice.Code { return "step-pattern-unmatched" }
-func (OnlyCopies) Code() notice.Code           { return "only-copies" }
-func (SameRank) Code() notice.Code             { return "same-rank" }
-func (NonBlockingCalls) Code() notice.Code     { return "non-blocking-calls" }
-func (CommunicatorUnclear) Code() notice.Code  { return "communicator-unclear" }
-func (CallsUnmatched) Code() notice.Code       { return "calls-unmatched" }
-func (CommunicatorsUnknown) Code() notice.Code { return "communicators-unknown" }
-func (RanksMissing) Code() notice.Code         { return "ranks-missing" }
-func (PartialStep) Code() notice.Code          { return "partial-step" }
-func (NotInBenchmark) Code() notice.Code       { return "not-in-benchmark" }
+func (CUDAGraphs) Code() Code           { return "cuda-graphs-without-kernels" }
+func (ClocksDisagree) Code() Code       { return "clocks-disagree" }
+func (StepPatternUnmatched) Code() Code { return "step-pattern-unmatched" }
+func (OnlyCopies) Code() Code           { return "only-copies" }
+func (SameRank) Code() Code             { return "same-rank" }
+func (NonBlockingCalls) Code() Code     { return "non-blocking-calls" }
+func (CommunicatorUnclear) Code() Code  { return "communicator-unclear" }
+func (CallsUnmatched) Code() Code       { return "calls-unmatched" }
+func (CommunicatorsUnknown) Code() Code { return "communicators-unknown" }
+func (RanksMissing) Code() Code         { return "ranks-missing" }
+func (PartialStep) Code() Code          { return "partial-step" }
+func (NotInBenchmark) Code() Code       { return "not-in-benchmark" }
 
 var timelineNotes = []notice.Entry{
 	{

@@ -201,15 +201,15 @@ func (m Missing) String() string {
 	}[m]
 }
 
-func (NothingRan) Code() notice.Code        { return "nothing-ran" }
-func (TimeShares) Code() notice.Code        { return "time-shares" }
-func (OverlapShare) Code() notice.Code      { return "overlap-share" }
-func (NoOverlapAtAll) Code() notice.Code    { return "no-overlap" }
-func (SharedStreams) Code() notice.Code     { return "shared-streams" }
-func (NoStragglerFound) Code() notice.Code  { return "no-straggler" }
-func (OwnStep) Code() notice.Code           { return "own-step" }
-func (ScalingEfficiency) Code() notice.Code { return "scaling-efficiency" }
-func (AgainstBenchmark) Code() notice.Code  { return "against-benchmark" }
+func (NothingRan) Code() Code        { return "nothing-ran" }
+func (TimeShares) Code() Code        { return "time-shares" }
+func (OverlapShare) Code() Code      { return "overlap-share" }
+func (NoOverlapAtAll) Code() Code    { return "no-overlap" }
+func (SharedStreams) Code() Code     { return "shared-streams" }
+func (NoStragglerFound) Code() Code  { return "no-straggler" }
+func (OwnStep) Code() Code           { return "own-step" }
+func (ScalingEfficiency) Code() Code { return "scaling-efficiency" }
+func (AgainstBenchmark) Code() Code  { return "against-benchmark" }
 
 var timelineParts = []notice.Entry{
 	{

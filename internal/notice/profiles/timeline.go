@@ -119,7 +119,7 @@ func (s Straggler) Advice() string {
 		notice.AdviceHeldClocks
 }
 
-func (Straggler) Code() notice.Code { return "straggler" }
+func (Straggler) Code() Code { return "straggler" }
 
 var timelines = []notice.Entry{
 	{
