@@ -58,26 +58,26 @@ func TestCheckRDMA(t *testing.T) {
 		for w := range slices.Chunk(countsAndKinds, 2) {
 			all = append(all, preflights.PortKind{Ports: w[0].(int), Kind: w[1].(string)})
 		}
-		return want{Passed, preflights.RDMAPorts{Ports: all}}
+		return preflights.RDMAPorts{Ports: all}
 	}
 	slow := func(rate string) want {
-		return want{Caution, preflights.RDMALinkNarrow{Links: []preflights.PortRate{{Port: "mlx5_1/1", Rate: rate}}}}
+		return preflights.RDMALinkNarrow{Links: []preflights.PortRate{{Port: "mlx5_1/1", Rate: rate}}}
 	}
 	for name, c := range map[string]struct {
 		second machine.RDMAPort
 		want   want
 	}{
 		"two up": {up("mlx5_1/1"), ports(2, ndr)},
-		"down": {with(func(p *machine.RDMAPort) { p.State, p.Phys = "DOWN", "Polling" }), want{Caution,
+		"down": {with(func(p *machine.RDMAPort) { p.State, p.Phys = "DOWN", "Polling" }),
 			preflights.RDMAPortsDown{Active: 1, Of: 2, Down: []preflights.PortState{{Port: "mlx5_1/1", State: "DOWN",
-				Physical: "Polling"}}}}},
+				Physical: "Polling"}}}},
 		"one lane": {with(func(p *machine.RDMAPort) { p.Rate = "100 Gb/sec (1X NDR)" }), slow("100 Gb/sec (1X NDR)")},
 		"slowest":  {with(func(p *machine.RDMAPort) { p.Rate = "10 Gb/sec (4X SDR)" }), slow("10 Gb/sec (4X SDR)")},
 		"Ethernet": {with(func(p *machine.RDMAPort) { p.Rate, p.Link = "25 Gb/sec (1X EDR)", "Ethernet" }), ports(1,
 			"Ethernet 25 Gb/sec (1X EDR)", 1, ndr)},
 		"EFA": {with(func(p *machine.RDMAPort) { p.EFA = true }), ports(1, "EFA 400 Gb/sec (4X NDR)", 1, ndr)},
-		"no file": {with(func(p *machine.RDMAPort) { p.Open = false }), want{Caution,
-			preflights.RDMANotPermitted{Ports: []string{"mlx5_1/1"}}}},
+		"no file": {with(func(p *machine.RDMAPort) { p.Open = false }),
+			preflights.RDMANotPermitted{Ports: []string{"mlx5_1/1"}}},
 		"two lanes": {with(func(p *machine.RDMAPort) { p.Rate = "100 Gb/sec (2X HDR)" }),
 			ports(1, "InfiniBand 100 Gb/sec (2X HDR)",
 				1, ndr)},
@@ -89,10 +89,9 @@ func TestCheckRDMA(t *testing.T) {
 	}
 	down := with(func(p *machine.RDMAPort) { p.State, p.Open = "INIT", false })
 	expect(t, "nothing works", checkRDMA(hostOf(1, Setup{Fabric: fabric{Ports: []machine.RDMAPort{down}}})),
-		want{Caution,
-			preflights.RDMAPortsDown{Of: 1,
-				Down: []preflights.PortState{{Port: "mlx5_1/1", State: "INIT", Physical: "LinkUp"}}}})
-	expect(t, "none", checkRDMA(hostOf(1, Setup{})), want{Passed, preflights.NoRDMADevice{}})
+		preflights.RDMAPortsDown{Of: 1,
+			Down: []preflights.PortState{{Port: "mlx5_1/1", State: "INIT", Physical: "LinkUp"}}})
+	expect(t, "none", checkRDMA(hostOf(1, Setup{})), preflights.NoRDMADevice{})
 }
 
 func TestNetPlugin(t *testing.T) {
@@ -109,11 +108,12 @@ func TestNetPlugin(t *testing.T) {
 			map[string]string{"NCCL_NET_PLUGIN": "ofi"}, "/usr/lib/libnccl-net-ofi.so"},
 		"by its file": {[]string{"usr/lib/libx.so"}, map[string]string{"NCCL_NET_PLUGIN": "libx.so"},
 			"/usr/lib/libx.so"},
-		"by its path":       {[]string{"x/y.so"}, map[string]string{"NCCL_NET_PLUGIN": "/x/y.so"}, "/x/y.so"},
-		"by a path to none": {[]string{"usr/lib/libnccl-net.so"}, map[string]string{"NCCL_NET_PLUGIN": "/x/y.so"}, ""},
-		"switched off":      {[]string{"usr/lib/libnccl-net.so"}, map[string]string{"NCCL_NET_PLUGIN": "none"}, ""},
-		"another is there":  {[]string{"usr/lib/libnccl-net.so"}, map[string]string{"NCCL_NET_PLUGIN": "ofi"}, ""},
-		"a folder":          {[]string{"usr/lib/libnccl-net.so/x"}, nil, ""},
+		"by its path": {[]string{"x/y.so"}, map[string]string{"NCCL_NET_PLUGIN": "/x/y.so"}, "/x/y.so"},
+		"by a path to none": {[]string{"usr/lib/libnccl-net.so"}, map[string]string{"NCCL_NET_PLUGIN": "/x/y.so"},
+			""},
+		"switched off":     {[]string{"usr/lib/libnccl-net.so"}, map[string]string{"NCCL_NET_PLUGIN": "none"}, ""},
+		"another is there": {[]string{"usr/lib/libnccl-net.so"}, map[string]string{"NCCL_NET_PLUGIN": "ofi"}, ""},
+		"a folder":         {[]string{"usr/lib/libnccl-net.so/x"}, nil, ""},
 	} {
 		files := map[string]string{}
 		for _, f := range c.files {
