@@ -13,6 +13,7 @@ import (
 	"busbar/internal/result"
 
 	"github.com/shoenig/test"
+	"github.com/shoenig/test/must"
 )
 
 // twoByTwo has 8 launches in 4 jobs: two variants that differ in the environment, on one and two nodes, twice.
@@ -43,9 +44,7 @@ func newTrial(t *testing.T, plan string) *trial {
 	if err := os.RemoveAll(c.out); err != nil { // of another test
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(c.plan, []byte(plan), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, os.WriteFile(c.plan, []byte(plan), 0o644))
 	t.Cleanup(func() {
 		_, err := asUser(nil, "scancel", "--quiet", "--user="+submitter)
 		test.NoError(t, err)
@@ -67,9 +66,7 @@ func (c *trial) logs() {
 func (c *trial) run(args ...string) string {
 	c.t.Helper()
 	out, err := asUser(nil, append([]string{"slurm/campaign.sh"}, args...)...)
-	if err != nil {
-		c.t.Fatal(err)
-	}
+	must.NoError(c.t, err)
 	return out
 }
 
@@ -184,9 +181,7 @@ sbatch: {time: "00:06:00", throttle: 1}
 func TestArray(t *testing.T) {
 	c := newTrial(t, twoTasks)
 	c.has(c.run("trial.yaml"), "--array=1-2%1", "2 jobs to submit")
-	if _, err := asUser(nil, "scontrol", "requeue", c.midst(2, 1)); err != nil {
-		t.Fatal(err)
-	}
+	output(t)(asUser(nil, "scontrol", "requeue", c.midst(2, 1)))
 	c.over()
 	c.has(c.log(2, 1), "start 2", "--resume")
 	test.StrNotContains(t, c.log(2, 2), "start 2")
@@ -214,13 +209,9 @@ func TestCampaign(t *testing.T) {
 	c.run("trial.yaml", "--hold")
 	c.has(c.run("trial.yaml"), "nothing to submit: all missing launches are in the queue")
 	c.release(1)
-	if _, err := asUser(nil, "scontrol", "requeue", c.midst(1, 1)); err != nil {
-		t.Fatal(err)
-	}
+	output(t)(asUser(nil, "scontrol", "requeue", c.midst(1, 1)))
 	c.release(2)
-	if _, err := asUser(nil, "scancel", c.midst(2, 1)); err != nil {
-		t.Fatal(err)
-	}
+	output(t)(asUser(nil, "scancel", c.midst(2, 1)))
 	c.over()
 	c.checkResumed(1, 1)
 	launches, _ := c.merged()
@@ -268,9 +259,7 @@ func (c *trial) checkRecorded() {
 	places := map[string]bool{}
 	for _, path := range files {
 		f, err := result.ReadFile(path)
-		if err != nil {
-			c.t.Fatal(err)
-		}
+		must.NoError(c.t, err)
 		want := map[string]string{"basic": "^tuned"}[f.Run.Variant]
 		if f.Run.Environment["OMPI_MCA_coll"] != want || f.Run.Block != "nodes2/launch2" || f.Run.World != 4 {
 			c.t.Errorf("%s: variant %s, block %s, %d ranks, %v", path, f.Run.Variant, f.Run.Block, f.Run.World,

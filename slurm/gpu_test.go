@@ -11,6 +11,7 @@ import (
 	"busbar/internal/result"
 
 	"github.com/shoenig/test"
+	"github.com/shoenig/test/must"
 )
 
 // gpus is a simulated sweep of few points.
@@ -32,10 +33,8 @@ func TestGPUsUnderSrun(t *testing.T) {
 			awaitIdle(t)
 			out := filepath.Join(home, "results", "gpus "+name)
 			words := append([]string{"srun", jobLimit, "--ntasks=4", "--nodes=2", "--kill-on-bad-exit=1"}, options...)
-			if _, err := asUser(nil, append(append(words, "bin/rank", "--quiet", "--out", out),
-				gpus...)...); err != nil {
-				t.Fatal(err)
-			}
+			output(t)(asUser(nil, append(append(words, "bin/rank", "--quiet", "--out", out),
+				gpus...)...))
 			checkGPUs(t, (&job{t: t, out: out}).runs(), 4, 2)
 		})
 	}
@@ -49,9 +48,7 @@ func TestSrunWithoutPMI(t *testing.T) {
 	out := filepath.Join(home, "results", "tcp")
 	words := []string{"srun", jobLimit, "--ntasks=4", "--nodes=2", "--mpi=none", "--kill-on-bad-exit=1", "bin/rank",
 		"--quiet", "--allow-shared-gpu", "--out", out}
-	if _, err := asUser(nil, append(words, gpus...)...); err != nil {
-		t.Fatal(err)
-	}
+	output(t)(asUser(nil, append(words, gpus...)...))
 	runs := (&job{t: t, out: out}).runs()
 	if len(runs) != 1 || runs[0].Run.World != 4 || runs[0].Run.Nodes != 2 || runs[0].End == nil {
 		t.Fatalf("%d files: %+v", len(runs), runs)
@@ -62,9 +59,7 @@ func TestSrunWithoutPMI(t *testing.T) {
 func restart(t *testing.T, settings ...string) {
 	t.Helper()
 	replace := func(settings ...string) {
-		if err := start(settings...); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, start(settings...))
 	}
 	replace(settings...)
 	t.Cleanup(func() { replace("TASK=none") })

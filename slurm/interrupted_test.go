@@ -19,9 +19,7 @@ func TestRequeue(t *testing.T) {
 	needs.TestAll(t)
 	j := submit(t, 2, nil, plan...)
 	j.midst()
-	if _, err := asUser(nil, "scontrol", "requeue", j.id); err != nil {
-		t.Fatal(err)
-	}
+	output(t)(asUser(nil, "scontrol", "requeue", j.id))
 	j.checkResumed(1)
 }
 
@@ -78,9 +76,7 @@ func TestGrace(t *testing.T) {
 	j := submit(t, 2, []string{"BUSBAR_GRACE=1"}, plan...)
 	j.midst()
 	j.signal(1, "STOP")
-	if _, err := asUser(nil, "scancel", "--batch", "--signal=USR1", j.id); err != nil {
-		t.Fatal(err)
-	}
+	output(t)(asUser(nil, "scancel", "--batch", "--signal=USR1", j.id))
 	await(t, "the end of the file", func() bool { return j.runs()[0].End != nil })
 	// Slurm waits for a stopped rank.
 	onNode(t, j.node(1), "sh", "-c", "pkill -CONT -x rank || [ $? = 1 ]")
@@ -143,9 +139,7 @@ func TestCancel(t *testing.T) {
 	needs.TestAll(t)
 	j := submit(t, 2, nil, plan...)
 	j.midst()
-	if _, err := asUser(nil, "scancel", j.id); err != nil {
-		t.Fatal(err)
-	}
+	output(t)(asUser(nil, "scancel", j.id))
 	j.ended("CANCELLED", -1, 0)
 	await(t, "the end of the file", func() bool { return j.runs()[0].End != nil })
 	checkEnd(t, j.runs()[0], result.Interrupted, 143)

@@ -21,19 +21,15 @@ func TestMend(t *testing.T) {
 			func(t *testing.T) { asAdmin(t, "scontrol", "update", "NodeName=node2", "State=DOWN", "Reason=test") }},
 		{"node without power", func(t *testing.T) { power(t, "off", "node2") }},
 		{"node that does not respond", func(t *testing.T) {
-			if _, err := asUser(nil, "sbatch", jobLimit, "--output=/dev/null", "--nodelist=node2", "--wrap",
-				"sleep 300"); err != nil {
-				t.Fatal(err)
-			}
+			output(t)(asUser(nil, "sbatch", jobLimit, "--output=/dev/null", "--nodelist=node2", "--wrap",
+				"sleep 300"))
 			await(t, "the job to start", func() bool { return asAdmin(t, "squeue", "-h", "--states=running") != "" })
 			onNode(t, "node2", "pkill", "-STOP", "slurmd")
 		}},
 		{"jobs", func(t *testing.T) {
 			for _, options := range []string{"--nodes=4 --exclusive", "--hold"} {
 				words := append([]string{"sbatch", jobLimit, "--output=/dev/null"}, strings.Fields(options)...)
-				if _, err := asUser(nil, append(words, "--wrap", "sleep 300")...); err != nil {
-					t.Fatal(err)
-				}
+				output(t)(asUser(nil, append(words, "--wrap", "sleep 300")...))
 			}
 		}},
 	} {

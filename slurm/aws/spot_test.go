@@ -19,13 +19,7 @@ const (
 	rebalance = `{"noticeTime":"2026-03-01T08:16:00Z"}`
 )
 
-func needCurl(t *testing.T) {
-	t.Helper()
-	needs.Command(t, "curl", "spot-watch.sh requires it")
-}
-
 func TestSpotWatchOnce(t *testing.T) {
-	needCurl(t)
 	m := serve(t)
 	check(t, 0, "no spot notice", start(t, "", spotWatch, "--once", "--endpoint", m.url))
 	m.set(func(m *metadata) { m.notice = terminate })
@@ -33,7 +27,7 @@ func TestSpotWatchOnce(t *testing.T) {
 }
 
 func TestSpotWatchUsage(t *testing.T) {
-	needCurl(t)
+	needs.Command(t, "curl", "spot-watch.sh requires it")
 	check(t, 1, "is required", start(t, "", spotWatch))
 	check(t, 1, `unknown argument "--now"`, start(t, "", spotWatch, "--now"))
 	check(t, 1, "--sync requires a value", start(t, "", spotWatch, "--pid", "1", "--sync", "results"))
@@ -70,7 +64,6 @@ func watch(t *testing.T, m *metadata, dir string, w *run, more ...string) *run {
 }
 
 func TestSpotNoticeEndsTheCaseInHand(t *testing.T) {
-	needCurl(t)
 	m, dir := serve(t), t.TempDir()
 	w := worker(t, dir, true)
 	r := watch(t, m, dir, w)
@@ -84,7 +77,6 @@ func TestSpotNoticeEndsTheCaseInHand(t *testing.T) {
 }
 
 func TestSpotNoticeAfterGrace(t *testing.T) {
-	needCurl(t)
 	m, dir := serve(t), t.TempDir()
 	w := worker(t, dir, false)
 	m.set(func(m *metadata) { m.notice = terminate })
@@ -94,7 +86,6 @@ func TestSpotNoticeAfterGrace(t *testing.T) {
 }
 
 func TestRebalanceRecommendation(t *testing.T) {
-	needCurl(t)
 	m, dir := serve(t), t.TempDir()
 	m.set(func(m *metadata) { m.rebalance = rebalance })
 	w := worker(t, dir, true)
@@ -114,7 +105,6 @@ func TestRebalanceRecommendation(t *testing.T) {
 
 // With --job the job's script gets the signal, as at the time limit.
 func TestSpotNoticeForAJob(t *testing.T) {
-	needCurl(t)
 	m, dir := serve(t), t.TempDir()
 	m.set(func(m *metadata) { m.notice = terminate })
 	// The controller does not respond at first, and the job ID is invalid after the end of the job.
