@@ -107,3 +107,17 @@ func TestOversubscribed(t *testing.T) {
 		test.SliceEqOp(t, c.want, Oversubscribed(c.places), test.Sprint(name))
 	}
 }
+
+func TestGrantedCPUs(t *testing.T) {
+	own, _ := Affinity("/")
+	mine, err := ParseCPUs(own)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := GrantedCPUs(); !Within(mine, got) {
+		t.Errorf("this process may run on %s, and is granted %v", own, got)
+	}
+	if after, _ := Affinity("/"); after != own {
+		t.Errorf("asking has moved this thread from %s to %s", own, after)
+	}
+}
