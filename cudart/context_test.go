@@ -5,24 +5,22 @@ package cudart
 import (
 	"errors"
 	"path/filepath"
-	"reflect"
 	"strings"
 	"testing"
+
+	"github.com/shoenig/test"
+	"github.com/shoenig/test/must"
 )
 
 func TestDevices(t *testing.T) {
 	d := load(t, fakeDriver)
 	got, err := d.Devices()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, err)
 	want := []Device{
 		{0, "Fake GPU", "GPU-a0a1a2a3-a4a5-a6a7-a8a9-aaabacadae64", "0000:1b:00.0", 3, 9, 0, 1 << 30},
 		{1, "Fake GPU", "MIG-11a1a2a3-a4a5-a6a7-a8a9-aaabacadae65", "0000:1c:00.0", -1, 9, 0, 1 << 30},
 	}
-	if !reflect.DeepEqual(got, want) {
-		t.Errorf("devices\n%+v, want\n%+v", got, want)
-	}
+	test.Eq(t, want, got)
 	for _, symbol := range []string{"cuDeviceGetCount", "cuDeviceGet", "cuDeviceGetName", "cuDeviceGetUuid",
 		"cuDeviceGetUuid_v2",
 		"cuDeviceGetPCIBusId", "cuDeviceTotalMem_v2", "cuDeviceGetAttribute"} {
@@ -41,9 +39,7 @@ func TestNode(t *testing.T) {
 	}
 	for pci, want := range map[string]int{"0000:1b:00.0": 1, "0000:1c:00.0": -1, "0000:1d:00.0": -1,
 		"0000:1e:00.0": -1} {
-		if got := nodeOf(sys, pci); got != want {
-			t.Errorf("%s: node %d, want %d", pci, got, want)
-		}
+		test.EqOp(t, want, nodeOf(sys, pci), test.Sprint(pci))
 	}
 }
 
@@ -57,9 +53,8 @@ func TestPeers(t *testing.T) {
 			t.Errorf("%d to %d: %v, %v", c.a, c.b, got, err)
 		}
 	}
-	if _, err := d.CanAccessPeer(0, 2); err == nil || !strings.Contains(err.Error(), "GPU 2: cuDeviceGet") {
-		t.Errorf("a GPU that is not there: error %v", err)
-	}
+	_, err := d.CanAccessPeer(0, 2)
+	test.ErrorContains(t, err, "GPU 2: cuDeviceGet")
 }
 
 func TestOpen(t *testing.T) {
@@ -71,10 +66,8 @@ func TestOpen(t *testing.T) {
 			t.Errorf("%s fails: error %v, or the context was not given back", symbol, err)
 		}
 	}
-	if _, err := d.Open(2); err == nil ||
-		!strings.Contains(err.Error(), "GPU 2: cuDeviceGet: CUDA_ERROR_INVALID_DEVICE (101): invalid device ordinal") {
-		t.Errorf("a GPU that is not there: error %v", err)
-	}
+	_, err := d.Open(2)
+	test.ErrorContains(t, err, "GPU 2: cuDeviceGet: CUDA_ERROR_INVALID_DEVICE (101): invalid device ordinal")
 }
 
 func TestCurrent(t *testing.T) {
@@ -85,18 +78,11 @@ func TestCurrent(t *testing.T) {
 		_, err := c.Alloc(1)
 		other <- err
 	}()
-	if err := <-other; err == nil || !strings.Contains(err.Error(), "CUDA_ERROR_INVALID_CONTEXT") {
-		t.Errorf("on another thread: error %v", err)
-	}
-	if err := c.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := c.Alloc(1); err == nil {
-		t.Error("a closed context gave memory")
-	}
-	if err := c.Close(); err != nil {
-		t.Errorf("closing twice: %v", err)
-	}
+	test.ErrorContains(t, <-other, "CUDA_ERROR_INVALID_CONTEXT")
+	must.NoError(t, c.Close())
+	_, err := c.Alloc(1)
+	test.Error(t, err)
+	test.NoError(t, c.Close())
 }
 
 func TestMemory(t *testing.T) {
@@ -107,9 +93,7 @@ func TestMemory(t *testing.T) {
 		t.Errorf("%d of %d free, error %v", free, total, err)
 	}
 	p, err := c.Alloc(1000)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, err)
 	none, err := c.Alloc(0)
 	if err != nil || none == 0 || none == p {
 		t.Errorf("0 bytes are at %#x, error %v", none, err)
@@ -123,9 +107,7 @@ func TestMemory(t *testing.T) {
 		err.Error() != "cuMemAlloc_v2: CUDA_ERROR_OUT_OF_MEMORY (2): out of memory" {
 		t.Errorf("too much: error %v", err)
 	}
-	if err := errors.Join(c.Free(p), c.Free(none), c.Free(0)); err != nil {
-		t.Error(err)
-	}
+	test.NoError(t, errors.Join(c.Free(p), c.Free(none), c.Free(0)))
 	if err := c.Free(p + 1); !errors.As(err, &e) || e.IsOutOfMemory() {
 		t.Errorf("invalid memory: error %v", err)
 	}
@@ -141,9 +123,7 @@ func TestUnknownCode(t *testing.T) {
 
 func TestProfiler(t *testing.T) {
 	c := open(t)
-	if err := errors.Join(c.d.ProfilerStart(), c.d.ProfilerStop()); err != nil {
-		t.Error(err)
-	}
+	test.NoError(t, errors.Join(c.d.ProfilerStart(), c.d.ProfilerStop()))
 }
 
 func TestStreamAndEvents(t *testing.T) {
@@ -155,27 +135,17 @@ func TestStreamAndEvents(t *testing.T) {
 	from, err1 := c.NewEvent(true)
 	to, err2 := c.NewEvent(true)
 	mark, err3 := c.NewEvent(false)
-	if err := errors.Join(err1, err2, err3); err != nil {
-		t.Fatal(err)
-	}
-	if err := errors.Join(from.Record(s), mark.Record(s), to.Record(s)); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := to.Elapsed(from); err == nil {
-		t.Error("a mark that is not reached has a time")
-	}
-	if err := to.Synchronize(); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, errors.Join(err1, err2, err3))
+	must.NoError(t, errors.Join(from.Record(s), mark.Record(s), to.Record(s)))
+	_, err = to.Elapsed(from)
+	test.Error(t, err)
+	must.NoError(t, to.Synchronize())
 	// The fake counts a millisecond for each piece of work.
 	if seconds, err := to.Elapsed(from); seconds != 0.002 || err != nil {
 		t.Errorf("elapsed %g s, error %v", seconds, err)
 	}
-	if _, err := mark.Elapsed(from); err == nil {
-		t.Error("an event without timing has a time")
-	}
-	if err := errors.Join(s.Synchronize(), from.Close(), from.Close(), to.Close(), mark.Close(), s.Close(),
-		s.Close()); err != nil {
-		t.Error(err)
-	}
+	_, err = mark.Elapsed(from)
+	test.Error(t, err)
+	test.NoError(t, errors.Join(s.Synchronize(), from.Close(), from.Close(), to.Close(), mark.Close(), s.Close(),
+		s.Close()))
 }

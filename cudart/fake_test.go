@@ -13,6 +13,9 @@ import (
 	"unsafe"
 
 	"busbar/internal/dl"
+
+	"github.com/shoenig/test"
+	"github.com/shoenig/test/must"
 )
 
 // fakeDriver is the file of the fake driver of testdata/fake, compiled by TestMain.
@@ -46,17 +49,13 @@ func compile(so string, args ...string) error {
 // write makes a file and its folder.
 func write(t *testing.T, path, text string) {
 	t.Helper()
-	if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text), 0o644)); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text), 0o644)))
 }
 
 // atEnd closes an object at the end of the test, which must succeed.
 func atEnd(t *testing.T, closing func() error) {
 	t.Cleanup(func() {
-		if err := closing(); err != nil {
-			t.Error(err)
-		}
+		test.NoError(t, closing())
 	})
 }
 
@@ -64,13 +63,9 @@ func atEnd(t *testing.T, closing func() error) {
 func symbol(t *testing.T, library, name string) unsafe.Pointer {
 	t.Helper()
 	lib, err := dl.Open(dl.Spec{Name: "library", Candidates: []string{library}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, err)
 	p, err := lib.Symbol(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, err)
 	return p
 }
 
@@ -84,19 +79,15 @@ func without(t *testing.T, symbols ...string) string {
 	}
 	script, so := filepath.Join(dir, "map"), filepath.Join(dir, library)
 	write(t, script, hidden+" };\n")
-	if err := compile(so, "testdata/fake/libcuda.c", "testdata/fake/ptx.c",
-		"-Wl,--version-script="+script); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, compile(so, "testdata/fake/libcuda.c", "testdata/fake/ptx.c",
+		"-Wl,--version-script="+script))
 	return so
 }
 
 func load(t *testing.T, path string) *Driver {
 	t.Helper()
 	d, err := Load(Options{Path: path})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, err)
 	return d
 }
 
@@ -106,16 +97,10 @@ func open(t *testing.T) *Context {
 	runtime.LockOSThread()
 	before := live(t)
 	c, err := load(t, fakeDriver).Open(0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, err)
 	t.Cleanup(func() {
-		if err := c.Close(); err != nil {
-			t.Error(err)
-		}
-		if n := live(t) - before; n != 0 {
-			t.Errorf("%d things of the driver were not given back", n)
-		}
+		test.NoError(t, c.Close())
+		test.EqOp(t, 0, live(t)-before)
 		runtime.UnlockOSThread()
 	})
 	return c

@@ -10,6 +10,9 @@ import (
 	"unsafe"
 
 	"busbar/internal/dl"
+
+	"github.com/shoenig/test"
+	"github.com/shoenig/test/must"
 )
 
 func TestLoad(t *testing.T) {
@@ -34,15 +37,11 @@ func TestLoad(t *testing.T) {
 // Every field of the table has its symbol's address.
 func TestTable(t *testing.T) {
 	lib, err := dl.Open(dl.Spec{Name: "fake", Candidates: []string{fakeDriver}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, err)
 	table := load(t, fakeDriver).Table()
 	for _, s := range symbols() {
 		want, _ := lib.Symbol(s.Name)
-		if got := *(*unsafe.Pointer)(unsafe.Add(table, s.Offset)); got != want {
-			t.Errorf("%s: %p, want %p", s.Name, got, want)
-		}
+		test.EqOp(t, want, *(*unsafe.Pointer)(unsafe.Add(table, s.Offset)), test.Sprint(s.Name))
 	}
 }
 
@@ -60,14 +59,10 @@ func TestNoDriver(t *testing.T) {
 
 func TestKernelModule(t *testing.T) {
 	proc := t.TempDir()
-	if got := kernelModule(proc); got != "" {
-		t.Errorf("without a module: %q", got)
-	}
+	test.EqOp(t, "", kernelModule(proc))
 	write(t, filepath.Join(proc, "driver/nvidia/version"),
 		"NVRM version: NVIDIA UNIX x86_64 Kernel Module  550.54.15  Tue Mar  5 22:23:56 UTC 2024\nGCC version:  x\n")
-	if got := kernelModule(proc); got != "NVIDIA UNIX x86_64 Kernel Module 550.54.15 Tue Mar 5 22:23:56 UTC 2024" {
-		t.Errorf("module %q", got)
-	}
+	test.EqOp(t, "NVIDIA UNIX x86_64 Kernel Module 550.54.15 Tue Mar 5 22:23:56 UTC 2024", kernelModule(proc))
 }
 
 func TestMissingSymbols(t *testing.T) {
@@ -115,9 +110,7 @@ func TestStart(t *testing.T) {
 		{802, module, "nvidia-fabricmanager"}, {803, module, "reboot"}, {804, module, "compat"},
 		{999, module, "nvidia-modprobe"}, {1, module, "nvidia-smi"},
 	} {
-		if got := startAdvice(c.code, c.kernel); !strings.Contains(got, c.want) {
-			t.Errorf("code %d: %q is not in %q", c.code, c.want, got)
-		}
+		test.StrContains(t, startAdvice(c.code, c.kernel), c.want, test.Sprint(c.code))
 	}
 }
 

@@ -10,14 +10,15 @@ import (
 	"strings"
 	"testing"
 	"unsafe"
+
+	"github.com/shoenig/test"
+	"github.com/shoenig/test/must"
 )
 
 func newMover(t *testing.T, c *Context, chunk int64) *Mover {
 	t.Helper()
 	m, err := c.NewMover(chunk)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, err)
 	atEnd(t, m.Close)
 	return m
 }
@@ -25,9 +26,7 @@ func newMover(t *testing.T, c *Context, chunk int64) *Mover {
 func alloc(t *testing.T, c *Context, bytes int64) Pointer {
 	t.Helper()
 	p, err := c.Alloc(bytes)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, err)
 	atEnd(t, func() error { return c.Free(p) })
 	return p
 }
@@ -86,9 +85,7 @@ func check(t *testing.T, m *Mover, area Pointer, room, offset, n int64, table []
 	t.Helper()
 	p := area + Pointer(offset)
 	before := r.IntN(256)
-	if err := errors.Join(m.Set(area, room, byte(before)), m.Fill(p, n, table, first)); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, errors.Join(m.Set(area, room, byte(before)), m.Fill(p, n, table, first)))
 	want := bytes.Repeat([]byte{byte(before)}, int(room))
 	copy(want[offset:], repeated(n, table, first))
 	got := make([]byte, room)
@@ -99,9 +96,7 @@ func check(t *testing.T, m *Mover, area Pointer, room, offset, n int64, table []
 		t.Errorf("a difference at %d, error %v", at, err)
 	}
 	for wrong := n - 1; wrong >= 0; wrong = wrong/2 - 1 {
-		if err := m.Set(p+Pointer(wrong), 1, ^want[offset+wrong]); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, m.Set(p+Pointer(wrong), 1, ^want[offset+wrong]))
 		if at, err := m.Differs(p, n, table, first, Near{}); at != wrong || err != nil {
 			t.Errorf("a difference at %d (error %v), want %d", at, err, wrong)
 		}
@@ -112,9 +107,7 @@ func TestMoverRefuses(t *testing.T) {
 	c := open(t)
 	m := newMover(t, c, 64)
 	p := alloc(t, c, 1000)
-	if err := m.Fill(p, 1000, []byte{1}, 0); err != nil {
-		t.Error(err)
-	}
+	test.NoError(t, m.Fill(p, 1000, []byte{1}, 0))
 	differs := func(bytes int64, table []byte, near Near) error {
 		_, err := m.Differs(p, bytes, table, 0, near)
 		return err
@@ -187,9 +180,7 @@ func TestMoverErrors(t *testing.T) {
 			t.Setenv("FAKE_CUDA_FAIL", symbol+"=700")
 			_, err := m.Differs(p, 1000, []byte{1}, 0, Near{})
 			err = errors.Join(err, m.Set(p, 10, 1), m.Fill(p, 1000, []byte{1}, 0))
-			if err == nil || !strings.Contains(err.Error(), symbol) {
-				t.Errorf("%s fails: error %v", symbol, err)
-			}
+			test.ErrorContains(t, err, symbol)
 			t.Setenv("FAKE_CUDA_FAIL", "")
 		}
 		t.Setenv("FAKE_CUDA_KERNELS", "run")
@@ -271,9 +262,7 @@ func near(t *testing.T) {
 				}
 			}
 			b, p, from := bytesOf(got, width), area+Pointer(offset), int64(first*width)
-			if err := m.Fill(p, int64(len(b)), b, 0); err != nil {
-				t.Fatal(err)
-			}
+			must.NoError(t, m.Fill(p, int64(len(b)), b, 0))
 			at, err := m.Differs(p, int64(len(b)), bytesOf(table, width), from, near)
 			host := differs(unsafe.Pointer(&b[0]), int64(len(b)), bytesOf(table, width), from, near)
 			if err != nil || at != want || host != want {
@@ -294,11 +283,7 @@ func TestDiffersByThreads(t *testing.T) {
 			t.Errorf("found %d before %d was wrong", at, wrong)
 		}
 		buffer[wrong+2] ^= 0x40
-		if at := differs(unsafe.Pointer(&buffer[0]), n, table, 8, near); at != wrong {
-			t.Errorf("found %d, want %d", at, wrong)
-		}
-		if at := differs(unsafe.Pointer(&buffer[0]), n, table, 8, Near{}); at != wrong+2 {
-			t.Errorf("found %d bit by bit, want %d", at, wrong+2)
-		}
+		test.EqOp(t, wrong, differs(unsafe.Pointer(&buffer[0]), n, table, 8, near))
+		test.EqOp(t, wrong+2, differs(unsafe.Pointer(&buffer[0]), n, table, 8, Near{}))
 	}
 }

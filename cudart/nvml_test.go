@@ -5,24 +5,22 @@ package cudart
 import (
 	"path/filepath"
 	"reflect"
-	"strings"
 	"testing"
+
+	"github.com/shoenig/test"
+	"github.com/shoenig/test/must"
 )
 
 func fakeNVML(t *testing.T, args ...string) string {
 	t.Helper()
 	dir := t.TempDir()
-	if err := compile(filepath.Join(dir, "libnvidia-ml.so.1"), append(args, "testdata/fake/nvml.c")...); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, compile(filepath.Join(dir, "libnvidia-ml.so.1"), append(args, "testdata/fake/nvml.c")...))
 	return dir
 }
 
 func TestNVML(t *testing.T) {
 	n, err := LoadNVML([]string{"/nowhere", fakeNVML(t)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, err)
 	unknown := Health{-1, -1, nil, "", "", -1, -1, -1}
 	for _, c := range []struct {
 		pci  string
@@ -45,9 +43,8 @@ func TestNVML(t *testing.T) {
 	for want, dir := range map[string]string{"/nowhere/libnvidia-ml.so.1": "/nowhere",
 		"libnvidia-ml.so.1 lacks nvmlErrorString:":     fakeNVML(t, "-DnvmlErrorString=x"),
 		"nvmlInit_v2: Driver Not Loaded (NVML code 9)": fakeNVML(t)} {
-		if _, err := LoadNVML([]string{dir}); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("error %v, want %q", err, want)
-		}
+		_, err = LoadNVML([]string{dir})
+		test.ErrorContains(t, err, want)
 	}
 }
 

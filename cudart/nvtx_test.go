@@ -7,35 +7,30 @@ import (
 	"strings"
 	"testing"
 	"unsafe"
+
+	"github.com/shoenig/test"
+	"github.com/shoenig/test/must"
 )
 
 func TestNVTX(t *testing.T) {
 	tool := filepath.Join(t.TempDir(), "tool.so")
-	if err := compile(tool, "testdata/fake/nvtx.c"); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, compile(tool, "testdata/fake/nvtx.c"))
 	t.Setenv("NVTX_INJECTION64_PATH", tool)
 	n, err := LoadNVTX()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, err)
 	n.Push("all_reduce 8 B")
 	n.Push("warm-up")
 	n.Pop()
 	n.Pop()
 	p := symbol(t, tool, "fake_nvtx_log")
 	log, _, _ := strings.Cut(string(unsafe.Slice((*byte)(p), 256)), "\x00")
-	if want := "all_reduce 8 B(warm-up())"; log != want {
-		t.Errorf("the tool got %q, want %q", log, want)
-	}
+	test.EqOp(t, "all_reduce 8 B(warm-up())", log)
 }
 
 func TestNoNVTX(t *testing.T) {
 	declines := filepath.Join(t.TempDir(), "declines.so")
 	write(t, declines+".c", "int InitializeInjectionNvtx2(void *f) { return f == 0; }")
-	if err := compile(declines, declines+".c"); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, compile(declines, declines+".c"))
 	for tool, want := range map[string]string{declines: "declined", fakeDriver: "InitializeInjectionNvtx2",
 		"/nowhere/tool.so": "NVTX_INJECTION64_PATH"} {
 		t.Setenv("NVTX_INJECTION64_PATH", tool)

@@ -16,6 +16,9 @@ import (
 
 	"busbar/internal/loop"
 	"busbar/internal/program"
+
+	"github.com/shoenig/test"
+	"github.com/shoenig/test/must"
 )
 
 // rehearsalDriver compiles the simulated driver beside the fake one, once.
@@ -36,15 +39,11 @@ var rehearsalDriver = sync.OnceValues(func() (so string, err error) {
 func openRehearsal(t *testing.T) *Context {
 	t.Helper()
 	so, err := rehearsalDriver()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, err)
 	runtime.LockOSThread()
 	t.Cleanup(runtime.UnlockOSThread)
 	c, err := load(t, so).Open(0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, err)
 	atEnd(t, c.Close)
 	return c
 }
@@ -60,18 +59,14 @@ type testOp struct {
 func testOps(t *testing.T) (ops []testOp, issue loop.Step) {
 	t.Helper()
 	so := filepath.Join(t.TempDir(), "ops.so")
-	if err := compile(so, "testdata/program/ops.c"); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, compile(so, "testdata/program/ops.c"))
 	return unsafe.Slice((*testOp)(symbol(t, so, "ops")), 16), loop.Step(symbol(t, so, "issue"))
 }
 
 func newStream(t *testing.T, c *Context) *Stream {
 	t.Helper()
 	s, err := c.NewStream()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, err)
 	t.Cleanup(func() { s.Close() })
 	return s
 }
@@ -79,9 +74,7 @@ func newStream(t *testing.T, c *Context) *Stream {
 func newFMA(t *testing.T, s *Stream) *FMA {
 	t.Helper()
 	f, err := s.NewFMA()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, err)
 	atEnd(t, f.Close)
 	return f
 }
@@ -101,9 +94,7 @@ func testProgram(t *testing.T, c *Context, segments []Segment, links []program.L
 			Error:   func(code int) error { return fmt.Errorf("the library reports %d", code) }})
 	}
 	p, err := c.NewProgram(s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, err)
 	atEnd(t, func() error { return errors.Join(s.Compute.Synchronize(), s.Comm.Synchronize(), p.Close()) })
 	return p, table
 }
@@ -139,9 +130,7 @@ func TestProgramModes(t *testing.T) {
 		p, _ := testProgram(t, c, k.segments, k.links, k.amounts)
 		for range 2 { // runs do not affect each other
 			for _, m := range program.Modes {
-				if err := run(p, m); err != nil {
-					t.Fatal(err)
-				}
+				must.NoError(t, run(p, m))
 				s, err := p.Spans()
 				if err != nil || p.Reached().Running {
 					t.Fatalf("%s: %v, or the step is over, and runs", m, err)
@@ -249,9 +238,7 @@ func TestProgramDriverErrors(t *testing.T) {
 	s := ProgramSpec{Compute: newStream(t, c), Comm: newStream(t, c), Segments: []Segment{{Name: "forward"}},
 		Ops: []Op{{Link: program.Link{After: 0, Before: 1}}}}
 	p, err := c.NewProgram(s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, err)
 	defer p.Close()
 	for _, try := range []struct {
 		fail   string
@@ -273,17 +260,13 @@ func TestProgramDriverErrors(t *testing.T) {
 		}
 	}
 	t.Setenv("FAKE_CUDA_FAIL", "")
-	if err := errors.Join(s.Compute.Synchronize(), s.Comm.Synchronize()); err != nil {
-		t.Error(err)
-	}
+	test.NoError(t, errors.Join(s.Compute.Synchronize(), s.Comm.Synchronize()))
 }
 
 func TestCalibrate(t *testing.T) {
 	s := newStream(t, openRehearsal(t))
 	r, err := s.Calibrate(newFMA(t, s).Work())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, err)
 	// The modelled time of an iteration; a busy machine makes it longer.
 	if r.Each < 25e-9 || r.Fixed < 0 {
 		t.Errorf("the rate is %+v", r)

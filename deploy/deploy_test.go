@@ -14,9 +14,11 @@ import (
 	"strings"
 	"testing"
 
-	"gopkg.in/yaml.v3"
-
 	"busbar/internal/needs"
+
+	"github.com/shoenig/test"
+	"github.com/shoenig/test/must"
+	"gopkg.in/yaml.v3"
 )
 
 // run runs a program with variables beside PATH, and returns its output and exit code.
@@ -37,9 +39,7 @@ func stubs(t *testing.T, programs map[string]string) (path, dir string) {
 	t.Helper()
 	dir = t.TempDir()
 	for name, text := range programs {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/bash\n"+text), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/bash\n"+text), 0o755))
 	}
 	return "PATH=" + dir + ":" + os.Getenv("PATH"), dir
 }
@@ -57,9 +57,7 @@ func acceptsFlags(t *testing.T, where string, words []string) {
 func read(t *testing.T, path string) string {
 	t.Helper()
 	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, err)
 	return string(text)
 }
 
@@ -91,9 +89,7 @@ func arguments(value any, found func(words []string)) {
 // TestManifestsStartRank: what the containers start is in the image, and rank accepts its flags.
 func TestManifestsStartRank(t *testing.T) {
 	files, err := filepath.Glob("kubernetes/*.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, err)
 	ranks := 0
 	for _, file := range files {
 		decoder := yaml.NewDecoder(strings.NewReader(read(t, file)))
@@ -117,9 +113,7 @@ func TestManifestsStartRank(t *testing.T) {
 			})
 		}
 	}
-	if ranks != 5 {
-		t.Errorf("%d containers start rank", ranks)
-	}
+	test.EqOp(t, 5, ranks)
 }
 
 // TestImageSourcesExist: the files that the Containerfile and the definition copy exist.
@@ -132,23 +126,18 @@ func TestImageSourcesExist(t *testing.T) {
 	definition := read(t, "container/busbar.def")
 	for _, m := range regexp.MustCompile(`(?m)^    (\S+) /busbar/(\S+)$`).FindAllStringSubmatch(definition, -1) {
 		sources = append(sources, m[1])
-		if m[1] != m[2] {
-			t.Errorf("busbar.def copies %s as %s", m[1], m[2])
-		}
+		test.EqOp(t, m[2], m[1])
 	}
 	if len(sources) < 15 {
 		t.Fatalf("only %q", sources)
 	}
 	for _, source := range sources {
-		if _, err := os.Stat(filepath.Join("..", source)); err != nil {
-			t.Error(err)
-		}
+		_, err := os.Stat(filepath.Join("..", source))
+		test.NoError(t, err)
 	}
 	for _, section := range []string{"Stage: programs", "Stage: image", "%files from programs", "%post",
 		"%environment", "%runscript", "%test"} {
-		if !strings.Contains(definition, "\n"+section+"\n") {
-			t.Errorf("busbar.def has no %s", section)
-		}
+		test.StrContains(t, definition, "\n"+section+"\n", test.Sprint(section))
 	}
 }
 
@@ -171,9 +160,7 @@ func TestSlurmExamplesStartRank(t *testing.T) {
 func absolute(t *testing.T, path string) string {
 	t.Helper()
 	abs, err := filepath.Abs(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, err)
 	return abs
 }
 
@@ -212,16 +199,13 @@ echo '"code": "gpus-visible",'
 echo '"gpus": 2,'`})
 	called := filepath.Join(dir, "log")
 	link := filepath.Join(dir, "epilog")
-	if err := os.Symlink(absolute(t, "slurm/prolog.sh"), link); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, os.Symlink(absolute(t, "slurm/prolog.sh"), link))
 	stub := []string{"BUSBAR_RANK=" + filepath.Join(dir, "rank"), "LOG=" + called, "SLURM_JOB_ID=7"}
 	if out, code := run(t, stub, "slurm/prolog.sh"); code != 0 || out != "" {
 		t.Errorf("a job without GPUs: %d, %s", code, out)
 	}
-	if _, err := os.Stat(called); err == nil {
-		t.Error("rank is called for a job without GPUs")
-	}
+	_, err := os.Stat(called)
+	test.Error(t, err)
 	for gpus, want := range map[string]int{"5,6": 0, "5,6,7": 1} {
 		out, code := run(t, append(stub, "SLURM_JOB_GPUS="+gpus), link)
 		if code != want || strings.Contains(out, "2-of-3-gpus") != (want == 1) {
@@ -245,18 +229,15 @@ func TestSystemdUnits(t *testing.T) {
 	for _, name := range []string{"busbar-nightly.service", "busbar-nightly.timer"} {
 		text := read(t, "systemd/"+name)
 		for _, m := range regexp.MustCompile(`/opt/busbar/(deploy/\S+)`).FindAllStringSubmatch(text, -1) {
-			if _, err := os.Stat(filepath.Join("..", m[1])); err != nil {
-				t.Error(err)
-			}
+			_, err := os.Stat(filepath.Join("..", m[1]))
+			test.NoError(t, err)
 		}
 		if _, flags, found := strings.Cut(text, "/opt/busbar/busbar-run "); found {
 			flags, _, _ = strings.Cut(flags, "\n")
 			acceptsFlags(t, name, strings.Fields(flags))
 		}
 		text = program.ReplaceAllString(text, "ExecStart=/bin/true")
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644))
 	}
 	verify := func() (string, error) {
 		cmd := exec.Command("systemd-analyze", "verify", "--man=no", "busbar-nightly.service", "busbar-nightly.timer")
@@ -272,9 +253,7 @@ func TestSystemdUnits(t *testing.T) {
 	}
 	timer := filepath.Join(dir, "busbar-nightly.timer")
 	wrong := strings.Replace(read(t, timer), "OnCalendar=", "OnCalender=", 1)
-	if err := os.WriteFile(timer, []byte(wrong), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, os.WriteFile(timer, []byte(wrong), 0o644))
 	if out, err := verify(); err == nil && out == "" {
 		t.Error("a misspelled key is accepted")
 	}

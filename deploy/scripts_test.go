@@ -14,6 +14,9 @@ import (
 	"time"
 
 	"busbar/internal/needs"
+
+	"github.com/shoenig/test"
+	"github.com/shoenig/test/must"
 )
 
 // night runs nightly.sh with programs that record how they are called. The launches exit with the given codes.
@@ -37,14 +40,10 @@ read -r code <"$CODES"; sed -i 1d "$CODES"; exit "$code"`,
 	})
 	folder, log, codes := filepath.Join(dir, "folder"), filepath.Join(dir, "log"), filepath.Join(dir, "codes")
 	if n.baseline {
-		if err := os.MkdirAll(filepath.Join(folder, "baseline"), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, os.MkdirAll(filepath.Join(folder, "baseline"), 0o755))
 	}
 	lines := strings.Trim(strings.ReplaceAll(fmt.Sprint(n.launches), " ", "\n"), "[]")
-	if err := os.WriteFile(codes, []byte(lines+"\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, os.WriteFile(codes, []byte(lines+"\n"), 0o644))
 	env := append([]string{path, "LOG=" + log, "CODES=" + codes, fmt.Sprint("COMPARE=", n.compare), "LAUNCHES=2"},
 		n.env...)
 	_, n.code = run(t, env, "./nightly.sh", folder, "rank", "--sweep", "quick")
@@ -53,9 +52,7 @@ read -r code <"$CODES"; sed -i 1d "$CODES"; exit "$code"`,
 		n.calls = append(n.calls, strings.Join(strings.Fields(line)[:2], " "))
 	}
 	found, err := filepath.Glob(filepath.Join(folder, "*"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, err)
 	for _, path := range found {
 		n.left = append(n.left, filepath.Base(path))
 	}
@@ -155,9 +152,7 @@ func TestPodRequiresItsVariables(t *testing.T) {
 func freePort(t *testing.T) int {
 	t.Helper()
 	free, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, err)
 	defer free.Close()
 	return free.Addr().(*net.TCPAddr).Port
 }
@@ -223,9 +218,7 @@ func TestMetricsAreDocumented(t *testing.T) {
 	}
 	slices.Sort(exported)
 	slices.Sort(documented)
-	if !slices.Equal(exported, documented) {
-		t.Errorf("exported %q\ndocumented %q", exported, documented)
-	}
+	test.SliceEqOp(t, documented, exported)
 }
 
 // TestNights: each night has a folder of its own, unless NIGHT names it; 30 are kept. A night that ended early does not
@@ -238,35 +231,23 @@ func TestNights(t *testing.T) {
 	nights := filepath.Join(dir, "folder/nights")
 	for i := range 40 {
 		old := filepath.Join(nights, fmt.Sprint("old", i))
-		if err := os.MkdirAll(old, 0o755); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, os.MkdirAll(old, 0o755))
 		then := time.Unix(int64(i), 0)
-		if err := os.Chtimes(old, then, then); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, os.Chtimes(old, then, then))
 	}
 	night := func(env ...string) int {
 		_, code := run(t, append(env, path, "LAUNCHES=1"), "./nightly.sh", filepath.Join(dir, "folder"), "rank")
 		return code
 	}
-	if code := night("CODE=4", "NIGHT=early"); code != 4 {
-		t.Fatalf("a hang: %d", code)
-	}
-	if code := night("CODE=0"); code != 0 {
-		t.Fatalf("the first complete night: %d", code)
-	}
-	if text := read(t, filepath.Join(dir, "folder/baseline/file")); text != "0\n" {
-		t.Errorf("the baseline has a launch that exited with %s", text)
-	}
+	must.EqOp(t, 4, night("CODE=4", "NIGHT=early"))
+	must.EqOp(t, 0, night("CODE=0"))
+	test.EqOp(t, "0\n", read(t, filepath.Join(dir, "folder/baseline/file")))
 	found, err := filepath.Glob(nights + "/*")
 	if err != nil || len(found) != 29 || !slices.Contains(found, nights+"/early") ||
 		slices.Contains(found, nights+"/old11") || !slices.Contains(found, nights+"/old12") {
 		t.Errorf("%v, %d nights: %q", err, len(found), found)
 	}
-	if code := night("CODE=6"); code != 6 {
-		t.Errorf("failed points: %d", code)
-	}
+	test.EqOp(t, 6, night("CODE=6"))
 	if found, _ = filepath.Glob(nights + "/20*T*Z"); len(found) != 1 {
 		t.Errorf("nights named by time: %q", found)
 	}

@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"busbar/internal/needs"
+
+	"github.com/shoenig/test/must"
 )
 
 // TestBenchmarkSelection: scripts/benchmark.sh picks backends and world sizes as in docs/comparison.md. nvidia-smi,
@@ -23,9 +25,7 @@ func TestBenchmarkSelection(t *testing.T) {
 			`exit 9; fi`,
 		"launcher": `echo "launched: $*"; exit 2`,
 	} {
-		if err := os.WriteFile(filepath.Join(fakes, name), []byte("#!/bin/bash\n"+text+"\n"), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, os.WriteFile(filepath.Join(fakes, name), []byte("#!/bin/bash\n"+text+"\n"), 0o755))
 	}
 	for _, c := range []struct {
 		what string

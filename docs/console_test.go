@@ -7,12 +7,14 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"reflect"
 	"regexp"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/shoenig/test"
+	"github.com/shoenig/test/must"
 )
 
 // A block is a fenced block marked console. `console mpi` marks a block whose commands start ranks.
@@ -111,9 +113,7 @@ func TestConsole(t *testing.T) {
 		t.Run(page, func(t *testing.T) {
 			dir := t.TempDir()
 			for _, name := range []string{"bin", "lib"} {
-				if err := os.Symlink(filepath.Join(home, name), filepath.Join(dir, name)); err != nil {
-					t.Fatal(err)
-				}
+				must.NoError(t, os.Symlink(filepath.Join(home, name), filepath.Join(dir, name)))
 			}
 			linkExamples(t, dir)
 			for _, b := range blocks(read(t, page)) {
@@ -142,9 +142,7 @@ func linkExamples(t *testing.T, dir string) {
 	if err == nil {
 		err = os.Symlink(examples, filepath.Join(dir, "examples"))
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, err)
 }
 
 func (c command) check(t *testing.T, dir string, environment []string) {
@@ -158,9 +156,7 @@ func (c command) check(t *testing.T, dir string, environment []string) {
 	if err != nil && !errors.As(err, &exit) {
 		t.Fatalf("$ %s\n%v\n%s", c.text, err, out)
 	}
-	if got := cmd.ProcessState.ExitCode(); got != c.status {
-		t.Fatalf("$ %s\nexits %d, the page has %d\n%s", c.text, got, c.status, out)
-	}
+	must.EqOp(t, c.status, cmd.ProcessState.ExitCode(), must.Sprint(c.text, out))
 	want := strings.TrimSpace(strings.Join(c.output, "\n"))
 	if want != "" && !pattern(strings.Split(want, "\n")).Match(out) {
 		t.Errorf("$ %s\nprints\n%s\nthe page shows\n%s", c.text, out, want)
@@ -183,9 +179,7 @@ func TestPattern(t *testing.T) {
 		{"one", "one\ntwo", false},
 		{"a.b", "aXb", false},
 	} {
-		if got := pattern(strings.Split(c.page, "\n")).MatchString(c.output); got != c.want {
-			t.Errorf("%q against %q: %v", c.page, c.output, got)
-		}
+		test.EqOp(t, c.want, pattern(strings.Split(c.page, "\n")).MatchString(c.output), test.Sprint(c.page, c.output))
 	}
 }
 
@@ -193,7 +187,5 @@ func TestBlocks(t *testing.T) {
 	got := blocks("```text\n$ not run\n```\n\n```console mpi\n$ a \\\n  b\nout\n\n$ c  # exits 2\n```\n$ not run\n")
 	want := []block{{line: 5, mpi: true, runs: []command{
 		{text: "a \\\n  b", output: []string{"out", ""}}, {text: "c  # exits 2", status: 2}}}}
-	if !reflect.DeepEqual(got, want) {
-		t.Errorf("got  %+v\nwant %+v", got, want)
-	}
+	test.Eq(t, want, got)
 }

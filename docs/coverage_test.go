@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/shoenig/test"
 )
 
 // covered are the columns of docs/coverage.md.
@@ -332,7 +334,5 @@ func TestCoverageCheck(t *testing.T) {
 			t.Errorf("%s: %q, want %q", cell, got, want)
 		}
 	}
-	if got := shellWords(`a "b c"d '' e`); !slices.Equal(got, []string{"a", "b cd", "", "e"}) {
-		t.Errorf("%q", got)
-	}
+	test.SliceEqOp(t, []string{"a", "b cd", "", "e"}, shellWords(`a "b c"d '' e`))
 }

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"busbar/internal/needs"
+
+	"github.com/shoenig/test/must"
 )
 
 const root = ".."
@@ -32,9 +34,7 @@ func pages(t *testing.T) []string {
 		}
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, err)
 	if len(found) < 3 {
 		t.Fatalf("only %d pages found: %v", len(found), found)
 	}
@@ -44,9 +44,7 @@ func pages(t *testing.T) []string {
 func read(t *testing.T, page string) string {
 	t.Helper()
 	b, err := os.ReadFile(filepath.Join(root, page))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, err)
 	return string(b)
 }
 
@@ -56,9 +54,7 @@ func install(t *testing.T) string {
 	t.Helper()
 	home := t.TempDir()
 	for _, folder := range []string{"bin", "lib"} {
-		if err := os.Symlink(filepath.Join(needs.Programs(t), folder), filepath.Join(home, folder)); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, os.Symlink(filepath.Join(needs.Programs(t), folder), filepath.Join(home, folder)))
 	}
 	return home
 }

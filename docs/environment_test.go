@@ -8,6 +8,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/shoenig/test"
+	"github.com/shoenig/test/must"
 )
 
 // readsVariable finds the variables that a program reads, by the extension of its file: in Go every string that is the
@@ -29,18 +32,14 @@ func TestEnvironmentIsDocumented(t *testing.T) {
 	}
 	documented := documentedVariables(t)
 	for name, file := range variables {
-		if !slices.Contains(documented, name) {
-			t.Errorf("%s reads %s: not in docs/reference/environment.md", file, name)
-		}
+		test.SliceContainsOp(t, documented, name, test.Sprint(file))
 	}
 	for _, name := range documented {
 		if variables[name] == "" {
 			t.Errorf("docs/reference/environment.md has %s, which no program reads", name)
 		}
 	}
-	if len(documented) != len(variables) {
-		t.Errorf("%d variables are read, %d rows document them", len(variables), len(documented))
-	}
+	test.Len(t, len(variables), documented)
 }
 
 // variablesRead returns a file that reads it for each variable, and the number of reading files by extension.
@@ -68,9 +67,7 @@ func variablesRead(t *testing.T) (variables map[string]string, files map[string]
 		}
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, err)
 	return variables, files
 }
 

@@ -8,6 +8,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/shoenig/test/must"
 )
 
 // postCommand is a line of a shell that runs post.
@@ -79,9 +81,7 @@ func madeUpRuns(t *testing.T) (texts []string) {
 	}
 	for _, path := range files {
 		b, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, err)
 		texts = append(texts, string(b))
 	}
 	return texts
@@ -93,12 +93,8 @@ func postWorkspace(t *testing.T, home string, made []string) string {
 	dir := t.TempDir()
 	write := func(name, text string) {
 		path := filepath.Join(dir, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, os.MkdirAll(filepath.Dir(path), 0o777))
+		must.NoError(t, os.WriteFile(path, []byte(text), 0o666))
 	}
 	for i, folder := range []struct{ name, backend string }{
 		{"results", "nccl"}, {"results/nccl-228", "nccl"}, {"results/jobN", "nccl"}, {"runs", "nccl"},
@@ -137,9 +133,7 @@ func postWorkspace(t *testing.T, home string, made []string) string {
 	write("mine.yaml", read(t, "slurm/campaign.yaml"))
 	// pages name the program as bin/post, as ./post from there, and as post
 	for _, name := range []string{"bin", "bin/post"} {
-		if err := os.Symlink(filepath.Join(home, name), filepath.Join(dir, filepath.Base(name))); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, os.Symlink(filepath.Join(home, name), filepath.Join(dir, filepath.Base(name))))
 	}
 	return dir
 }

@@ -13,6 +13,8 @@ import (
 	"busbar/internal/coll"
 	"busbar/internal/loop"
 	"busbar/internal/reference"
+
+	"github.com/shoenig/test"
 )
 
 // groupWith is group, each rank with an operation in place over a buffer of its own.
@@ -163,9 +165,7 @@ func TestContextErrors(t *testing.T) {
 		if err == nil {
 			c.Close()
 		}
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%+v: %v, want %q", o, err, want)
-		}
+		test.ErrorContains(t, err, want, test.Sprint(o))
 	}
 }
 

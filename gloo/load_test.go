@@ -11,6 +11,8 @@ import (
 
 	"busbar/internal/dl"
 	"busbar/internal/needs"
+
+	"github.com/shoenig/test"
 )
 
 func TestLoadErrors(t *testing.T) {
@@ -36,9 +38,7 @@ func TestLoadWithoutGloo(t *testing.T) {
 		"libgloo.so.0: cannot open shared object file":                              "apt-get install libgloo0",
 		"/lib/libstdc++.so.6: version `GLIBCXX_3.4.30' not found (required by ...)": "libstdc++6",
 	} {
-		if got := advice([]dl.Attempt{{Candidate: "/lib/" + shimFile, Why: why}}); !strings.Contains(got, want) {
-			t.Errorf("%s, want %q", got, want)
-		}
+		test.StrContains(t, advice([]dl.Attempt{{Candidate: "/lib/" + shimFile, Why: why}}), want)
 	}
 }
 

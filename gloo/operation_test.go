@@ -12,6 +12,8 @@ import (
 	"busbar/internal/needs"
 	"busbar/internal/operation"
 	"busbar/internal/reference"
+
+	"github.com/shoenig/test"
 )
 
 func TestOperations(t *testing.T) {
@@ -108,8 +110,6 @@ func TestNotes(t *testing.T) {
 		"memory that busbar adds": {Collective: coll.Reduce, Op: coll.Max},
 		"onto itself":             {Collective: coll.Gather, Placement: coll.InPlace},
 	} {
-		if all := strings.Join(notes(k), "; "); !strings.Contains(all, want) {
-			t.Errorf("%s: notes %q, want %q", k.Collective, all, want)
-		}
+		test.StrContains(t, strings.Join(notes(k), "; "), want, test.Sprint(k.Collective))
 	}
 }

@@ -3,8 +3,9 @@
 package gloo
 
 import (
-	"strings"
 	"testing"
+
+	"github.com/shoenig/test"
 )
 
 func TestParseDevice(t *testing.T) {
@@ -14,9 +15,7 @@ func TestParseDevice(t *testing.T) {
 		"tcp, pci=, iface=ib0, speed=-1, addr=[fe80::1]":                       {"ib0", "fe80::1"},
 		"a transport with an unknown description":                              {},
 	} {
-		if d := parseDevice(text); d != want {
-			t.Errorf("%q: %+v, want %+v", text, d, want)
-		}
+		test.EqOp(t, want, parseDevice(text), test.Sprint(text))
 	}
 }
 
@@ -42,9 +41,7 @@ func TestChoose(t *testing.T) {
 	} {
 		got, err := Choose(c.named, c.toward, env(c.env))
 		if c.fails != "" {
-			if err == nil || !strings.Contains(err.Error(), c.fails) {
-				t.Errorf("%+v: %v", c, err)
-			}
+			test.ErrorContains(t, err, c.fails, test.Sprint(c))
 			continue
 		}
 		if err != nil || got != (Choice{c.iface, c.address, c.why}) {

@@ -2,8 +2,10 @@ package mpi
 
 import (
 	"maps"
-	"reflect"
+	"os"
 	"testing"
+
+	"github.com/shoenig/test"
 )
 
 func TestLauncher(t *testing.T) {
@@ -60,9 +62,7 @@ func TestLauncher(t *testing.T) {
 				maps.Copy(env, part)
 			}
 			got := Launcher(func(name string) string { return env[name] })
-			if !reflect.DeepEqual(got, c.want) {
-				t.Errorf("got  %+v\nwant %+v", got, c.want)
-			}
+			test.Eq(t, c.want, got)
 		})
 	}
 }
@@ -70,9 +70,7 @@ func TestLauncher(t *testing.T) {
 func TestTasksOfNodes(t *testing.T) {
 	for list, want := range map[string]int{"4": 4, "4(x2)": 4, "12(x16)": 12, "4(x2),3": -1, "4,2,1": -1, "": -1,
 		"many": -1, "0": -1} {
-		if got := tasksOfNodes(list); got != want {
-			t.Errorf("%q: %d tasks, want %d", list, got, want)
-		}
+		test.EqOp(t, want, tasksOfNodes(list), test.Sprint(list))
 	}
 }
 
@@ -92,6 +90,21 @@ func TestVersionLines(t *testing.T) {
 		first, short := versionLines(c.full)
 		if first != c.first || short != c.short {
 			t.Errorf("%q: %q, %q", c.full, first, short)
+		}
+	}
+}
+
+func TestQuietLibraries(t *testing.T) {
+	for _, name := range []string{"UCX_ERROR_SIGNALS", "UCX_DEBUG_SIGNO", "HFI_NO_BACKTRACE", "IPATH_NO_BACKTRACE"} {
+		t.Setenv(name, "") // so that the test puts it back
+		_ = os.Unsetenv(name)
+	}
+	t.Setenv("UCX_DEBUG_SIGNO", "SIGHUP")
+	quietLibraries()
+	for name, want := range map[string]string{"UCX_ERROR_SIGNALS": "", "UCX_DEBUG_SIGNO": "SIGHUP",
+		"HFI_NO_BACKTRACE": "1"} {
+		if got, set := os.LookupEnv(name); !set || got != want {
+			t.Errorf("%s is %q (set: %t), want %q", name, got, set, want)
 		}
 	}
 }

@@ -7,12 +7,14 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
 	"busbar/internal/dl"
 	"busbar/internal/needs"
+
+	"github.com/shoenig/test"
+	"github.com/shoenig/test/must"
 )
 
 // clearLauncher unsets the variables of the launcher that runs the tests.
@@ -27,22 +29,16 @@ func clearLauncher(t *testing.T) {
 func TestOneSymbol(t *testing.T) {
 	for _, family := range []string{OpenMPI, MPICH} {
 		f, err := elf.Open(filepath.Join(shims(t), "busbar-mpi-"+family+".so"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, err)
 		symbols, err := f.DynamicSymbols()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, err)
 		var defined []string
 		for _, s := range symbols {
 			if s.Section != elf.SHN_UNDEF {
 				defined = append(defined, s.Name)
 			}
 		}
-		if !slices.Equal(defined, []string{"busbar_mpi"}) {
-			t.Errorf("%s: the shim exports %q", family, defined)
-		}
+		test.SliceEqOp(t, []string{"busbar_mpi"}, defined, test.Sprint(family))
 	}
 }
 
@@ -76,17 +72,13 @@ func TestNoShim(t *testing.T) {
 			for _, a := range failed.Tried {
 				tried = append(tried, filepath.Base(a.Candidate))
 			}
-			if got := strings.Join(tried, " "); got != c.tried {
-				t.Errorf("tried %s, want %s", got, c.tried)
-			}
+			test.EqOp(t, c.tried, strings.Join(tried, " "))
 		})
 	}
 	t.Setenv("BUSBAR_LIB", "/somewhere/lib:/else")
 	_, err := Load(Options{})
 	for _, want := range []string{"/somewhere/lib/" + openmpi, "/else/" + mpich} {
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s is not in:\n%v", want, err)
-		}
+		test.ErrorContains(t, err, want)
 	}
 }
 
@@ -115,17 +107,9 @@ func TestBundleBuilder(t *testing.T) {
 	} {
 		top := filepath.Join(t.TempDir(), c.folder)
 		beside := filepath.Join(top, "bin")
-		if err := os.MkdirAll(beside, 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if got := builder(beside); got != "make mpi-shim MPICC=" {
-			t.Errorf("without the script: %q", got)
-		}
-		if err := os.WriteFile(filepath.Join(top, "build-mpi-shim"), nil, 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if got, want := builder(beside), strings.ReplaceAll(c.want, "%s", top); got != want {
-			t.Errorf("in the bundle: %q, want %q", got, want)
-		}
+		must.NoError(t, os.MkdirAll(beside, 0o755))
+		test.EqOp(t, "make mpi-shim MPICC=", builder(beside))
+		must.NoError(t, os.WriteFile(filepath.Join(top, "build-mpi-shim"), nil, 0o755))
+		test.EqOp(t, strings.ReplaceAll(c.want, "%s", top), builder(beside))
 	}
 }

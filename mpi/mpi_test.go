@@ -17,6 +17,8 @@ import (
 	"time"
 
 	"busbar/internal/needs"
+
+	"github.com/shoenig/test/must"
 )
 
 // The tests of this package run it under mpirun: the test binary starts itself as ranks, with the worker's name in
@@ -73,9 +75,7 @@ var worlds = []world{{OpenMPI, 2}, {OpenMPI, 3}, {MPICH, 2}}
 func launch(t *testing.T, w world, worker string, env ...string) (output string, code int) {
 	t.Helper()
 	executable, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, err)
 	args := []string{"mpirun." + w.family, "-np", strconv.Itoa(w.ranks)}
 	if w.family == OpenMPI {
 		// With yielding, ranks on one core do not starve other packages' tests.
@@ -106,9 +106,7 @@ func launch(t *testing.T, w world, worker string, env ...string) (output string,
 func firstCore(t *testing.T) string {
 	t.Helper()
 	status, err := os.ReadFile("/proc/self/status")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, err)
 	_, list, _ := strings.Cut(string(status), "Cpus_allowed_list:\t")
 	return list[:strings.IndexAny(list, "-,\n")]
 }

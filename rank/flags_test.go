@@ -6,13 +6,15 @@ import (
 	"testing"
 	"time"
 
-	"github.com/spf13/pflag"
-
 	"busbar/internal/bench"
 	"busbar/internal/coll"
 	"busbar/internal/step"
 	"busbar/rank/backend"
 	"busbar/rank/exit"
+
+	"github.com/shoenig/test"
+	"github.com/shoenig/test/must"
+	"github.com/spf13/pflag"
 )
 
 func parse(t *testing.T, line string) *config {
@@ -118,9 +120,7 @@ func TestHelp(t *testing.T) {
 	if n := strings.Count(short, "\n"); n > 40 || !strings.Contains(short, "--help") {
 		t.Errorf("-h prints %d lines:\n%s", n, short)
 	}
-	if got := help("--step gpt2 --bucket 5M --help"); got != ofStep {
-		t.Errorf("--step gpt2 --help prints\n%s", got)
-	}
+	test.EqOp(t, ofStep, help("--step gpt2 --bucket 5M --help"))
 	newFlags(&config{}).VisitAll(func(f *pflag.Flag) {
 		row := "--" + f.Name
 		if f.Value.Type() != "bool" {
@@ -151,9 +151,7 @@ func TestStepPoints(t *testing.T) {
 	c := parse(t, "--step my.yaml --bucket 5M,layer,all --strategy ddp,fsdp -d bf16,float32")
 	for name, progress := range map[string]int{"mpi": 2, "gloo": 1, "nccl": 1} {
 		points := c.StepPoints(name)
-		if len(points) != 3*2*2*progress {
-			t.Fatalf("%d points on %s", len(points), name)
-		}
+		must.Len(t, 3*2*2*progress, points, must.Sprint(name))
 		for i, p := range points {
 			if p.Bucket != c.Step.Buckets[i%3] || p.Group() != points[i/3*3].Group() {
 				t.Errorf("point %d on %s is %s", i+1, name, p)

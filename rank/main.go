@@ -5,9 +5,11 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"os"
 	"runtime"
+	"runtime/debug"
 )
 
 // The thread that initialises MPI calls it.
@@ -24,4 +26,16 @@ func raiseGOMAXPROCS() {
 	if os.Getenv("GOMAXPROCS") == "" && runtime.GOMAXPROCS(0) == 1 {
 		runtime.GOMAXPROCS(2)
 	}
+}
+
+// version is set by the linker (-X main.version=…) in releases.
+var version string
+
+// toolVersion returns the version of the release, or the one that Go derives from the commit.
+func toolVersion() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return cmp.Or(version, "unknown")
+	}
+	return cmp.Or(version, info.Main.Version)
 }

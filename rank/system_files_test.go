@@ -9,6 +9,9 @@ import (
 	"testing"
 
 	"busbar/internal/result"
+
+	"github.com/shoenig/test"
+	"github.com/shoenig/test/must"
 )
 
 // few are the flags of a short run.
@@ -46,14 +49,10 @@ func (r *running) awaitPoints(dir string, n int) (points int) {
 func read(t *testing.T, dir string) (files []*result.File) {
 	t.Helper()
 	paths, err := result.Find(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, err)
 	for _, path := range paths {
 		f, err := result.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, err)
 		files = append(files, f)
 	}
 	slices.SortFunc(files, func(a, b *result.File) int { return a.Run.Start.Compare(b.Run.Start) })
@@ -64,9 +63,7 @@ func read(t *testing.T, dir string) (files []*result.File) {
 func readOne(t *testing.T, dir string) *result.File {
 	t.Helper()
 	files := read(t, dir)
-	if len(files) != 1 {
-		t.Fatalf("%d files in %s, want 1", len(files), dir)
-	}
+	must.Len(t, 1, files, must.Sprint(dir))
 	return files[0]
 }
 
@@ -77,9 +74,7 @@ func checkWhole(t *testing.T, f *result.File, want ...result.Status) {
 		t.Errorf("%s", p.Text())
 	}
 	for i, r := range f.Records {
-		if r.N != i+1 {
-			t.Fatalf("%s: record %d is number %d", f.Path, i+1, r.N)
-		}
+		must.EqOp(t, i+1, r.N, must.Sprint(f.Path))
 		if !slices.Contains(want, r.Status) {
 			t.Fatalf("%s: record %d (%s) is %s: %s", f.Path, r.N, r.Case, r.Status, r.Reason)
 		}
@@ -92,9 +87,7 @@ func checkWhole(t *testing.T, f *result.File, want ...result.Status) {
 		count[r.Status]++
 	}
 	for s, n := range count {
-		if f.End.Points[s] != n {
-			t.Errorf("%s: its end counts %d %s, there are %d", f.Path, f.End.Points[s], s, n)
-		}
+		test.EqOp(t, n, f.End.Points[s], test.Sprint(f.Path, s))
 	}
 }
 
@@ -114,22 +107,16 @@ func checkEnd(t *testing.T, f *result.File, outcome result.Outcome, code int) {
 func merged(t *testing.T, paths ...string) map[result.PointKey]int {
 	t.Helper()
 	files, err := result.Find(paths...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, err)
 	all, err := result.Merge(files, result.MergeOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, err)
 	points := map[result.PointKey]int{}
-	if err := all.Each(func(r result.Row) error {
+	must.NoError(t, all.Each(func(r result.Row) error {
 		if r.Record.Status == result.OK {
 			points[r.Record.Point(r.Run.Backend.Name)]++
 		}
 		return nil
-	}); err != nil {
-		t.Fatal(err)
-	}
+	}))
 	return points
 }
 

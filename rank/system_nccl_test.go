@@ -1,13 +1,14 @@
 package main
 
 import (
-	"reflect"
 	"strings"
 	"testing"
 
 	"busbar/internal/coll"
 	"busbar/internal/result"
 	"busbar/rank/exit"
+
+	"github.com/shoenig/test"
 )
 
 // NCCL does not reduce 8-bit floats below compute capability 9.0, and before 2.28 does not gather them either. Such
@@ -23,9 +24,7 @@ func TestFloat8OnOldGPU(t *testing.T) {
 				"-b", "4K", "-e", "4K", "-n", "3",
 				"--mode", "throughput", "--deadline", "5s", "--out", out)}.run(t)
 		f := readOne(t, out)
-		if len(f.Records) != 9 {
-			t.Errorf("%s: %d points: %s", version, len(f.Records), o)
-		}
+		test.Len(t, 9, f.Records, test.Sprint(version, o))
 		for _, r := range f.Records {
 			want := result.OK
 			if r.Type.Size() == 1 && r.Collective != coll.SendRecv {
@@ -56,9 +55,7 @@ func TestWindowsOfRoots(t *testing.T) {
 			t.Errorf("%s: %s %s", r.Case, r.Status, r.Reason)
 		}
 	}
-	if len(f.Records) != 8 {
-		t.Errorf("%d points", len(f.Records))
-	}
+	test.Len(t, 8, f.Records)
 }
 
 // NCCL keeps its last error message: a second message of the same text is out of memory again.
@@ -174,9 +171,7 @@ func TestPath(t *testing.T) {
 				if k.nccl == "22105" || r.Collective == coll.AllToAll && !k.alltoall {
 					want = nil
 				}
-				if !reflect.DeepEqual(r.Path, want) {
-					t.Errorf("%s: path %v, wanted %v; warnings %q", r.Case, r.Path, want, r.Warnings)
-				}
+				test.Eq(t, want, r.Path, test.Sprint(r.Case, r.Warnings))
 			}
 		})
 	}

@@ -10,6 +10,9 @@ import (
 
 	"busbar/internal/result"
 	"busbar/rank/exit"
+
+	"github.com/shoenig/test"
+	"github.com/shoenig/test/must"
 )
 
 // asRoot lets a test mount: without root it runs the test again in a user namespace. It reports whether the test runs
@@ -32,9 +35,7 @@ func asRoot(t *testing.T) bool {
 func shortDir(t *testing.T) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "bb")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, err)
 	t.Cleanup(func() { os.RemoveAll(dir) })
 	return dir
 }
@@ -43,13 +44,9 @@ func shortDir(t *testing.T) string {
 func mount(t *testing.T, options string) (dir string) {
 	t.Helper()
 	dir = t.TempDir()
-	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, options); err != nil {
-		t.Fatalf("mount %s: %v", dir, err)
-	}
+	must.NoError(t, syscall.Mount("tmpfs", dir, "tmpfs", 0, options), must.Sprint(dir))
 	t.Cleanup(func() {
-		if err := syscall.Unmount(dir, syscall.MNT_DETACH); err != nil {
-			t.Error(err)
-		}
+		test.NoError(t, syscall.Unmount(dir, syscall.MNT_DETACH))
 	})
 	return dir
 }
@@ -73,23 +70,17 @@ func TestDiskIsFull(t *testing.T) {
 		t.Fatalf("rescue files: %v %v\n%s", rescued, err, o)
 	}
 	for _, want := range []string{"no space left on device", f.Path, rescued[0], "--out"} {
-		if !strings.Contains(o.stderr, want) {
-			t.Errorf("no %q in: %s", want, o)
-		}
+		test.StrContains(t, o.stderr, want, test.Sprint(o))
 	}
 	rest, err := result.ReadFile(rescued[0])
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, err)
 	checkEnd(t, rest, result.Aborted, exit.Environment)
 	if rest.Run.ID != f.Run.ID || len(rest.Records) == 0 {
 		t.Errorf("the rescue file is of run %s with %d records, want run %s", rest.Run.ID, len(rest.Records), f.Run.ID)
 	}
 	next := 1
 	for _, r := range append(f.Records, rest.Records...) {
-		if r.N != next {
-			t.Fatalf("got record %d, want %d", r.N, next)
-		}
+		must.EqOp(t, next, r.N)
 		next++
 	}
 	// one record may be incomplete
@@ -97,9 +88,7 @@ func TestDiskIsFull(t *testing.T) {
 		t.Errorf("%d points after merging, %d records", n, all)
 	}
 	// With free space the run resumes in its folder.
-	if err := syscall.Mount("tmpfs", disk, "tmpfs", syscall.MS_REMOUNT, "size=1m"); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, syscall.Mount("tmpfs", disk, "tmpfs", syscall.MS_REMOUNT, "size=1m"))
 	again := rankRun{args: small(out, "--resume", "-N", "2")}.mustRun(t)
 	if !strings.Contains(again.stdout, "continues run "+f.Run.ID) {
 		t.Error(again)
@@ -115,9 +104,7 @@ func TestResultsAreRemoved(t *testing.T) {
 	before := r.awaitPoints(out, 5)
 	r.signal(1, syscall.SIGSTOP) // no output between the two steps
 	r.awaitStandstill(out)
-	if err := os.Rename(out, filepath.Join(t.TempDir(), "aside")); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, os.Rename(out, filepath.Join(t.TempDir(), "aside")))
 	r.signal(1, syscall.SIGCONT)
 	o := r.wait()
 	if o.code != exit.Environment || strings.Count(o.stderr, "was removed while the run was writing it") != 1 {
@@ -127,9 +114,7 @@ func TestResultsAreRemoved(t *testing.T) {
 		t.Errorf("the message names a removed file: %s", o)
 	}
 	f := readOne(t, elsewhere)
-	if !strings.Contains(o.stderr, f.Path) {
-		t.Errorf("%s is not named: %s", f.Path, o)
-	}
+	test.StrContains(t, o.stderr, f.Path, test.Sprint(o))
 	checkEnd(t, f, result.Aborted, exit.Environment)
 	checkKept(t, f, before)
 }

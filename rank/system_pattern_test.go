@@ -13,6 +13,9 @@ import (
 	"busbar/internal/pattern"
 	"busbar/internal/result"
 	"busbar/rank/exit"
+
+	"github.com/shoenig/test"
+	"github.com/shoenig/test/must"
 )
 
 // onNodes is a launch whose ranks, each a few of them, report different hosts: node1, node2, ….
@@ -57,9 +60,7 @@ func inRounds(f *result.File, first, last int) map[string]int {
 func checkRounds(t *testing.T, kind string, hosts []string, got map[string]int, cases int) {
 	t.Helper()
 	rounds, err := pattern.Rounds(kind, len(hosts))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, err)
 	want := 0
 	for i, r := range rounds {
 		for _, nodes := range r {
@@ -68,14 +69,10 @@ func checkRounds(t *testing.T, kind string, hosts []string, got map[string]int, 
 				g.Hosts = append(g.Hosts, hosts[n])
 			}
 			want++
-			if got[g.String()] != cases {
-				t.Errorf("%s has %d points, want %d", g, got[g.String()], cases)
-			}
+			test.EqOp(t, cases, got[g.String()], test.Sprint(g))
 		}
 	}
-	if len(got) != want {
-		t.Errorf("%d groups, want %d: %v", len(got), want, got)
-	}
+	test.EqOp(t, want, len(got), test.Sprint(got))
 }
 
 // checkWholePattern checks that a folder has all rounds, each case of each group once.
@@ -87,9 +84,8 @@ func checkWholePattern(t *testing.T, out string, of *result.Pattern, cases int) 
 			t.Errorf("%v appears %d times", point, n)
 		}
 		if round := 0; strings.HasPrefix(point.Group, "round ") {
-			if _, err := fmt.Sscanf(point.Group, "round %d:", &round); err != nil {
-				t.Fatal(err)
-			}
+			_, err := fmt.Sscanf(point.Group, "round %d:", &round)
+			must.NoError(t, err)
 			if round <= of.Rounds {
 				groups[point.Group]++
 			}
@@ -153,14 +149,10 @@ func TestPatternResumesOutliers(t *testing.T) {
 			t.Errorf("%s has %d points, want 2", group, again[group])
 		}
 	}
-	if len(third.Records) != 2*4 {
-		t.Errorf("%d points, want those of two repeated rounds: %v", len(third.Records), again)
-	}
+	test.Len(t, 2*4, third.Records, test.Sprint(again))
 	n := len(merged(t, out))
 	onNodes(t, 4, 1, patternArgs(out, "--resume")...).mustRun(t)
-	if got := len(merged(t, out)); got != n {
-		t.Errorf("%d points after a run without remaining points, %d before", got, n)
-	}
+	test.EqOp(t, n, len(merged(t, out)))
 }
 
 // Every backend measures all pairs of nodes, and every record names its group: with an idle node, with several ranks
@@ -187,9 +179,7 @@ func TestPattern(t *testing.T) {
 			l.env = append(l.env, fmt.Sprint("BUSBAR_REHEARSAL_GPUS=", k.np))
 			o := l.mustRun(t)
 			files := read(t, out)
-			if len(files) != k.size {
-				t.Errorf("%d files: %s", len(files), o)
-			}
+			test.Len(t, k.size, files, test.Sprint(o))
 			for _, f := range files {
 				checkWhole(t, f, result.OK)
 				var hosts []string
@@ -244,25 +234,17 @@ func TestPatternSIGUSR1(t *testing.T) {
 func retime(t *testing.T, path string, seconds func(*result.Group) float64) {
 	t.Helper()
 	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, err)
 	var kept bytes.Buffer
 	for line := range bytes.Lines(text) {
 		var r result.Record
-		if err := json.Unmarshal(line, &r); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, json.Unmarshal(line, &r))
 		if r.Group == nil {
 			kept.Write(line)
 		} else if s := seconds(r.Group); s > 0 {
 			r.Time = &result.Time{Seconds: s, Lo: s * 0.999, Hi: s * 1.001, Samples: r.Time.Samples}
-			if err := json.NewEncoder(&kept).Encode(r); err != nil {
-				t.Fatal(err)
-			}
+			must.NoError(t, json.NewEncoder(&kept).Encode(r))
 		}
 	}
-	if err := os.WriteFile(path, kept.Bytes(), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, os.WriteFile(path, kept.Bytes(), 0o666))
 }

@@ -11,6 +11,8 @@ import (
 	"busbar/internal/notice"
 	"busbar/rank/exit"
 	"busbar/rank/preflight"
+
+	"github.com/shoenig/test/must"
 )
 
 // checked is a row of the JSON report with its notice.
@@ -48,9 +50,7 @@ func decoded(t *testing.T, o outcome) (v preflight.Verdict, rows map[string]chec
 	if err := d.Decode(&report); err != nil || d.More() {
 		t.Fatalf("not one JSON object: %v: %s", err, o)
 	}
-	if len(report.Notices) != len(report.Rows) {
-		t.Fatalf("%d notices of %d rows", len(report.Notices), len(report.Rows))
-	}
+	must.EqOp(t, len(report.Rows), len(report.Notices))
 	rows = map[string]checked{}
 	for i, r := range report.Rows {
 		if r.Found == "" || r.Where == nil || (r.Verdict == preflight.Passed) != (r.Advice == "") ||
@@ -79,9 +79,7 @@ func TestPreflight(t *testing.T) {
 	t.Parallel()
 	const ok, caution, problem = preflight.Passed, preflight.Caution, preflight.Problem
 	file := filepath.Join(t.TempDir(), "file")
-	if err := os.WriteFile(file, nil, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, os.WriteFile(file, nil, 0o666))
 	gpus := "--simulate --backend nccl --deadline 2s"
 	for _, k := range []struct {
 		args, env string

@@ -9,6 +9,8 @@ import (
 
 	"busbar/internal/needs"
 	"busbar/rank/exit"
+
+	"github.com/shoenig/test/must"
 )
 
 // refusal is a launch that ends before it measures.
@@ -71,12 +73,8 @@ func withoutCublas(t *testing.T) []string {
 	t.Helper()
 	dir := t.TempDir()
 	from := filepath.Join(compiled(t).lib, "rehearsal")
-	if err := os.CopyFS(filepath.Join(dir, "rehearsal"), os.DirFS(from)); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Remove(filepath.Join(dir, "rehearsal", "libcublas.so.12")); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, os.CopyFS(filepath.Join(dir, "rehearsal"), os.DirFS(from)))
+	must.NoError(t, os.Remove(filepath.Join(dir, "rehearsal", "libcublas.so.12")))
 	return []string{"BUSBAR_LIB=" + dir + ":" + compiled(t).lib}
 }
 
@@ -88,9 +86,7 @@ func TestRefused(t *testing.T) {
 	sweep, file := filepath.Join(dir, "key.yaml"), filepath.Join(dir, "file")
 	for path, text := range map[string]string{file: "",
 		sweep: "collectives: [all_reduce]\nsizes:\n  begin: 8\n  edn: 9\n"} {
-		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, os.WriteFile(path, []byte(text), 0o666))
 	}
 	args := func(line string, env ...string) rankRun { return rankRun{args: strings.Fields(line), env: env} }
 	gpus := func(line string, env ...string) rankRun {
@@ -189,9 +185,7 @@ func TestNoShim(t *testing.T) {
 	t.Parallel()
 	needs.File(t, filepath.Join(compiled(t).lib, "busbar-gloo.so"), "make build")
 	lone := filepath.Join(t.TempDir(), "rank") // no lib beside it
-	if err := os.Link(compiled(t).rank, lone); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, os.Link(compiled(t).rank, lone))
 	out := t.TempDir()
 	o := rankRun{program: lone, args: small(out), env: []string{"BUSBAR_LIB="}}.run(t)
 	if o.code == 0 {
@@ -200,9 +194,7 @@ func TestNoShim(t *testing.T) {
 	has(t, o.stderr, "busbar-mpi-openmpi.so", "make mpi-shim MPICC=mpicc.openmpi")
 	checkNothing(t, out)
 	mpi := filepath.Join(filepath.Dir(lone), "busbar-mpi-openmpi.so")
-	if err := os.Link(filepath.Join(compiled(t).lib, "busbar-mpi-openmpi.so"), mpi); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, os.Link(filepath.Join(compiled(t).lib, "busbar-mpi-openmpi.so"), mpi))
 	o = rankRun{program: lone, args: small(out, "--backend", "gloo"), env: []string{"BUSBAR_LIB="}}.run(t)
 	if o.code != exit.Environment {
 		t.Error(o)

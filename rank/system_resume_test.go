@@ -10,6 +10,8 @@ import (
 
 	"busbar/internal/result"
 	"busbar/rank/backend"
+
+	"github.com/shoenig/test"
 )
 
 // campaignArgs returns a plan of about a second.
@@ -105,9 +107,7 @@ func TestInterleaved(t *testing.T) {
 		checkWhole(t, f, result.OK)
 		checkEnd(t, f, result.Complete, 0)
 		files[f.Run.Backend.Name] = f
-		if !slices.Equal(f.Run.Interleaved, []string{"mpi", backend.Simulation}) {
-			t.Errorf("%s: interleaved %q", f.Run.Backend.Name, f.Run.Interleaved)
-		}
+		test.SliceEqOp(t, []string{"mpi", backend.Simulation}, f.Run.Interleaved, test.Sprint(f.Run.Backend.Name))
 	}
 	a, b := files["mpi"], files[backend.Simulation]
 	if len(files) != 2 || a == nil || b == nil || len(a.Records) != 6 || len(b.Records) != 6 {

@@ -11,6 +11,8 @@ import (
 	"busbar/internal/notice"
 	"busbar/internal/result"
 	"busbar/rank/backend"
+
+	"github.com/shoenig/test"
 )
 
 // Every collective, placement, mode and a few types in one launch: measured, checked and consistent.
@@ -146,7 +148,5 @@ func TestNoFlags(t *testing.T) {
 	rankRun{dir: dir, args: []string{"--time-limit", "3s"}}.mustRun(t)
 	f := readOne(t, filepath.Join(dir, "results"))
 	checkWhole(t, f, result.OK, result.Skipped)
-	if f.Run.Sweep.Name != "quick" {
-		t.Errorf("sweep %q", f.Run.Sweep.Name)
-	}
+	test.EqOp(t, "quick", f.Run.Sweep.Name)
 }

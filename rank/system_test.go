@@ -23,6 +23,9 @@ import (
 	"busbar/internal/result"
 	"busbar/rank/machine"
 	"busbar/rank/timeout"
+
+	"github.com/shoenig/test"
+	"github.com/shoenig/test/must"
 )
 
 // The system tests run rank under mpirun and check exit codes, output and files. Faults are external: signals and full
@@ -119,9 +122,7 @@ func (l rankRun) words(t *testing.T, number int64) (words []string) {
 		words = []string{mpich}
 	case meet:
 		script, err := filepath.Abs("testdata/meet.sh")
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, err)
 		words = []string{"bash", script, freePort(t), strconv.Itoa(cmp.Or(l.np, 2))}
 		return slices.Concat(words, []string{l.program}, l.args, l.more)
 	}
@@ -135,9 +136,7 @@ func (l rankRun) words(t *testing.T, number int64) (words []string) {
 func freePort(t *testing.T) string {
 	t.Helper()
 	socket, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, err)
 	defer socket.Close()
 	return strconv.Itoa(socket.Addr().(*net.TCPAddr).Port)
 }
@@ -170,9 +169,7 @@ func (l rankRun) start(t *testing.T) *running {
 		runtime.UnlockOSThread()
 		close(r.ended)
 	}()
-	if err := <-started; err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, <-started)
 	t.Cleanup(r.kill)
 	return r
 }
@@ -180,9 +177,7 @@ func (l rankRun) start(t *testing.T) *running {
 func create(t *testing.T, path string) *os.File {
 	t.Helper()
 	f, err := os.Create(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, err)
 	t.Cleanup(func() { f.Close() })
 	return f
 }
@@ -360,9 +355,7 @@ func await(t *testing.T, what string, condition func() bool) {
 func has(t *testing.T, text string, words ...string) {
 	t.Helper()
 	for _, w := range words {
-		if !strings.Contains(text, w) {
-			t.Errorf("no %q in %s", w, text)
-		}
+		test.StrContains(t, text, w)
 	}
 }
 
@@ -376,12 +369,9 @@ func (r *running) maps(rank int, library string) bool {
 func (r *running) processorTime(rank int) time.Duration {
 	r.t.Helper()
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/schedstat", r.pid(rank)))
-	if err != nil {
-		r.t.Fatal(err)
-	}
+	must.NoError(r.t, err)
 	var ns int64
-	if _, err := fmt.Sscan(string(text), &ns); err != nil {
-		r.t.Fatal(err)
-	}
+	_, err = fmt.Sscan(string(text), &ns)
+	must.NoError(r.t, err)
 	return time.Duration(ns)
 }

@@ -9,7 +9,6 @@ mkdir -p lib .tools/bin
 mpicc=${MPICC:-mpicc}
 flags=(-std=gnu11 -O2 -Wall -Wextra -Werror)
 "$mpicc" "${flags[@]}" -fPIC -shared -o lib/busbar-bare.so mpi/bare/bare.c
-"$mpicc" "${flags[@]}" -DPROGRAM -o lib/busbar-bare mpi/bare/bare.c
 [ -e lib/rehearsal/libnccl.so.2 ] || scripts/rehearsal.sh >/dev/null
 # shellcheck disable=SC2016 # the loader expands $ORIGIN
 "${CC:-cc}" "${flags[@]}" -fPIC -shared -fvisibility=hidden -Wl,-z,defs '-Wl,-rpath,$ORIGIN/rehearsal' -o lib/busbar-bare-nccl.so \

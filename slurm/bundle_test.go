@@ -17,22 +17,20 @@ var version = regexp.MustCompile(`^rank of busbar (\S+) `)
 func TestSweepFromBundle(t *testing.T) {
 	needs.TestAll(t)
 	onCluster(t)
-	output, err := exec.Command(root+"/bin/rank", "--version").Output()
+	text, err := exec.Command(root+"/bin/rank", "--version").Output()
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := version.FindSubmatch(output)
+	m := version.FindSubmatch(text)
 	if m == nil {
-		t.Fatalf("rank --version: %s", output)
+		t.Fatalf("rank --version: %s", text)
 	}
 	machine := map[string]string{"amd64": "x86_64", "arm64": "aarch64"}[runtime.GOARCH]
 	packed := filepath.Join(root, "dist", "busbar-"+string(m[1])+"-linux-"+machine+".tar.gz")
 	needs.File(t, packed, "make bundle builds it")
 	dir := filepath.Join(filepath.Dir(home), "unpacked")
-	if _, err := asUser(nil, "bash", "-c", `mkdir "$0" && tar -xzf $1 -C "$0" --strip-components=1`, dir,
-		packed); err != nil {
-		t.Fatal(err)
-	}
+	output(t)(asUser(nil, "bash", "-c", `mkdir "$0" && tar -xzf $1 -C "$0" --strip-components=1`, dir,
+		packed))
 	defer func(before string) { home = before }(home)
 	home = dir
 	j := submit(t, 2, nil, plan...)

@@ -11,6 +11,9 @@ import (
 
 	"busbar/internal/needs"
 	"busbar/internal/result"
+
+	"github.com/shoenig/test"
+	"github.com/shoenig/test/must"
 )
 
 // twoByTwo has 8 launches in 4 jobs: two variants that differ in the environment, on one and two nodes, twice.
@@ -41,13 +44,10 @@ func newTrial(t *testing.T, plan string) *trial {
 	if err := os.RemoveAll(c.out); err != nil { // of another test
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(c.plan, []byte(plan), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, os.WriteFile(c.plan, []byte(plan), 0o644))
 	t.Cleanup(func() {
-		if _, err := asUser(nil, "scancel", "--quiet", "--user="+submitter); err != nil {
-			t.Error(err)
-		}
+		_, err := asUser(nil, "scancel", "--quiet", "--user="+submitter)
+		test.NoError(t, err)
 		if t.Failed() {
 			c.logs()
 		}
@@ -66,18 +66,14 @@ func (c *trial) logs() {
 func (c *trial) run(args ...string) string {
 	c.t.Helper()
 	out, err := asUser(nil, append([]string{"slurm/campaign.sh"}, args...)...)
-	if err != nil {
-		c.t.Fatal(err)
-	}
+	must.NoError(c.t, err)
 	return out
 }
 
 func (c *trial) has(out string, words ...string) {
 	c.t.Helper()
 	for _, w := range words {
-		if !strings.Contains(out, w) {
-			c.t.Errorf("no %q in:\n%s", w, out)
-		}
+		test.StrContains(c.t, out, w)
 	}
 }
 
@@ -167,9 +163,7 @@ func (c *trial) checkPoints() {
 			}
 		}
 	}
-	if len(points) != 8*pointsOfLaunch {
-		c.t.Errorf("%d points", len(points))
-	}
+	test.EqOp(c.t, 8*pointsOfLaunch, len(points))
 }
 
 // twoTasks is an array of two jobs, each with one launch.
@@ -187,23 +181,17 @@ sbatch: {time: "00:06:00", throttle: 1}
 func TestArray(t *testing.T) {
 	c := newTrial(t, twoTasks)
 	c.has(c.run("trial.yaml"), "--array=1-2%1", "2 jobs to submit")
-	if _, err := asUser(nil, "scontrol", "requeue", c.midst(2, 1)); err != nil {
-		t.Fatal(err)
-	}
+	output(t)(asUser(nil, "scontrol", "requeue", c.midst(2, 1)))
 	c.over()
 	c.has(c.log(2, 1), "start 2", "--resume")
-	if strings.Contains(c.log(2, 2), "start 2") {
-		t.Error("the other task was started twice")
-	}
+	test.StrNotContains(t, c.log(2, 2), "start 2")
 	launches, points := c.merged()
 	for _, launch := range []string{"nodes2/launch1/default", "nodes2/launch2/default"} {
 		if launches[launch] != pointsOfLaunch {
 			t.Errorf("%s has %d points", launch, launches[launch])
 		}
 	}
-	if len(points) != 2*pointsOfLaunch {
-		t.Errorf("%d points", len(points))
-	}
+	test.EqOp(t, 2*pointsOfLaunch, len(points))
 	c.has(c.run("trial.yaml"), "nothing is missing")
 }
 
@@ -215,20 +203,15 @@ func TestCampaign(t *testing.T) {
 	c.has(c.run("--dry-run", "trial.yaml"), "8 (2 of each variant on each number of nodes)",
 		"4 jobs to submit",
 		"--nodes=2 --ntasks-per-node=2 --array=1-2%1 --time=00:06:00", "slurm/sweep.sh", `--dependency="afterany$jobs"`)
-	if _, err := os.Stat(c.out); err == nil {
-		t.Error("a dry run has created the results folder")
-	}
+	_, err := os.Stat(c.out)
+	test.Error(t, err)
 
 	c.run("trial.yaml", "--hold")
 	c.has(c.run("trial.yaml"), "nothing to submit: all missing launches are in the queue")
 	c.release(1)
-	if _, err := asUser(nil, "scontrol", "requeue", c.midst(1, 1)); err != nil {
-		t.Fatal(err)
-	}
+	output(t)(asUser(nil, "scontrol", "requeue", c.midst(1, 1)))
 	c.release(2)
-	if _, err := asUser(nil, "scancel", c.midst(2, 1)); err != nil {
-		t.Fatal(err)
-	}
+	output(t)(asUser(nil, "scancel", c.midst(2, 1)))
 	c.over()
 	c.checkResumed(1, 1)
 	launches, _ := c.merged()
@@ -247,9 +230,8 @@ func TestCampaign(t *testing.T) {
 	c.has(c.run("trial.yaml"), "nothing is missing")
 	c.checkRecorded()
 	for _, name := range []string{"show.txt", "plots/scaling_busbw_mpi_tuned.png"} {
-		if _, err := os.Stat(filepath.Join(c.out, name)); err != nil {
-			t.Error(err)
-		}
+		_, err := os.Stat(filepath.Join(c.out, name))
+		test.NoError(t, err)
 	}
 	(&job{t: t, out: c.out}).belongsToUser()
 }
@@ -264,9 +246,7 @@ func (c *trial) checkResumed(nodes, task int) {
 		return
 	}
 	for _, variant := range []string{"tuned", "basic"} {
-		if n := strings.Count(log, "BUSBAR_VARIANT="+variant+" "); n != 1 {
-			c.t.Errorf("%s was started %d times without --resume:\n%s", variant, n, log)
-		}
+		test.EqOp(c.t, 1, strings.Count(log, "BUSBAR_VARIANT="+variant+" "), test.Sprint(variant, log))
 	}
 }
 
@@ -279,9 +259,7 @@ func (c *trial) checkRecorded() {
 	places := map[string]bool{}
 	for _, path := range files {
 		f, err := result.ReadFile(path)
-		if err != nil {
-			c.t.Fatal(err)
-		}
+		must.NoError(c.t, err)
 		want := map[string]string{"basic": "^tuned"}[f.Run.Variant]
 		if f.Run.Environment["OMPI_MCA_coll"] != want || f.Run.Block != "nodes2/launch2" || f.Run.World != 4 {
 			c.t.Errorf("%s: variant %s, block %s, %d ranks, %v", path, f.Run.Variant, f.Run.Block, f.Run.World,

@@ -11,9 +11,11 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"busbar/internal/needs"
-	"time"
+
+	"github.com/shoenig/test/must"
 )
 
 var (
@@ -72,9 +74,7 @@ func mend(t *testing.T) {
 		return
 	}
 	t.Logf("starting another cluster: %v: %s", err, out)
-	if err := start(settings...); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, start(settings...))
 }
 
 // start replaces the cluster of the tests by a new one and copies the programs to it. A cluster of make slurm-up is not
@@ -167,27 +167,25 @@ func asUser(settings []string, words ...string) (string, error) {
 // asAdmin runs a command on the login node as the owner of the cluster.
 func asAdmin(t *testing.T, words ...string) string {
 	t.Helper()
-	return must(t)(login(nil, nil, words...))
+	return output(t)(login(nil, nil, words...))
 }
 
 // onNode runs a command on a node as the owner of the cluster.
 func onNode(t *testing.T, node string, words ...string) string {
 	t.Helper()
-	return must(t)(login(nil, []string{"--on", node}, words...))
+	return output(t)(login(nil, []string{"--on", node}, words...))
 }
 
 // asMounter runs a command on a node as a user who may mount there.
 func asMounter(t *testing.T, node string, words ...string) string {
 	t.Helper()
-	return must(t)(login([]string{"BUSBAR_SLURM_AS="}, []string{"--on", node}, words...))
+	return output(t)(login([]string{"BUSBAR_SLURM_AS="}, []string{"--on", node}, words...))
 }
 
-func must(t *testing.T) func(string, error) string {
+func output(t *testing.T) func(string, error) string {
 	return func(out string, err error) string {
 		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, err)
 		return out
 	}
 }

@@ -9,6 +9,9 @@ import (
 
 	"busbar/internal/needs"
 	"busbar/internal/result"
+
+	"github.com/shoenig/test"
+	"github.com/shoenig/test/must"
 )
 
 // gpus is a simulated sweep of few points.
@@ -30,10 +33,8 @@ func TestGPUsUnderSrun(t *testing.T) {
 			awaitIdle(t)
 			out := filepath.Join(home, "results", "gpus "+name)
 			words := append([]string{"srun", jobLimit, "--ntasks=4", "--nodes=2", "--kill-on-bad-exit=1"}, options...)
-			if _, err := asUser(nil, append(append(words, "bin/rank", "--quiet", "--out", out),
-				gpus...)...); err != nil {
-				t.Fatal(err)
-			}
+			output(t)(asUser(nil, append(append(words, "bin/rank", "--quiet", "--out", out),
+				gpus...)...))
 			checkGPUs(t, (&job{t: t, out: out}).runs(), 4, 2)
 		})
 	}
@@ -47,9 +48,7 @@ func TestSrunWithoutPMI(t *testing.T) {
 	out := filepath.Join(home, "results", "tcp")
 	words := []string{"srun", jobLimit, "--ntasks=4", "--nodes=2", "--mpi=none", "--kill-on-bad-exit=1", "bin/rank",
 		"--quiet", "--allow-shared-gpu", "--out", out}
-	if _, err := asUser(nil, append(words, gpus...)...); err != nil {
-		t.Fatal(err)
-	}
+	output(t)(asUser(nil, append(words, gpus...)...))
 	runs := (&job{t: t, out: out}).runs()
 	if len(runs) != 1 || runs[0].Run.World != 4 || runs[0].Run.Nodes != 2 || runs[0].End == nil {
 		t.Fatalf("%d files: %+v", len(runs), runs)
@@ -60,9 +59,7 @@ func TestSrunWithoutPMI(t *testing.T) {
 func restart(t *testing.T, settings ...string) {
 	t.Helper()
 	replace := func(settings ...string) {
-		if err := start(settings...); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, start(settings...))
 	}
 	replace(settings...)
 	t.Cleanup(func() { replace("TASK=none") })
@@ -104,12 +101,9 @@ func TestSweepOnGPUs(t *testing.T) {
 			j.ended("COMPLETED", 0, 0)
 			runs := j.runs()
 			checkGPUs(t, runs, c.world, 2)
-			if visible := runs[0].Run.Environment["CUDA_VISIBLE_DEVICES"]; visible != "0,1" {
-				t.Errorf("rank 0 sees the GPUs %q of its node, want 0,1", visible)
-			}
-			if _, err := os.Stat(filepath.Join(j.out, "plots")); err != nil {
-				t.Error(err)
-			}
+			test.EqOp(t, "0,1", runs[0].Run.Environment["CUDA_VISIBLE_DEVICES"])
+			_, err := os.Stat(filepath.Join(j.out, "plots"))
+			test.NoError(t, err)
 		})
 	}
 }

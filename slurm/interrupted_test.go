@@ -9,6 +9,8 @@ import (
 
 	"busbar/internal/needs"
 	"busbar/internal/result"
+
+	"github.com/shoenig/test"
 )
 
 // An interrupted sweep resumes and finally has each point once.
@@ -17,9 +19,7 @@ func TestRequeue(t *testing.T) {
 	needs.TestAll(t)
 	j := submit(t, 2, nil, plan...)
 	j.midst()
-	if _, err := asUser(nil, "scontrol", "requeue", j.id); err != nil {
-		t.Fatal(err)
-	}
+	output(t)(asUser(nil, "scontrol", "requeue", j.id))
 	j.checkResumed(1)
 }
 
@@ -76,9 +76,7 @@ func TestGrace(t *testing.T) {
 	j := submit(t, 2, []string{"BUSBAR_GRACE=1"}, plan...)
 	j.midst()
 	j.signal(1, "STOP")
-	if _, err := asUser(nil, "scancel", "--batch", "--signal=USR1", j.id); err != nil {
-		t.Fatal(err)
-	}
+	output(t)(asUser(nil, "scancel", "--batch", "--signal=USR1", j.id))
 	await(t, "the end of the file", func() bool { return j.runs()[0].End != nil })
 	// Slurm waits for a stopped rank.
 	onNode(t, j.node(1), "sh", "-c", "pkill -CONT -x rank || [ $? = 1 ]")
@@ -117,9 +115,7 @@ func TestRankDiesBeforeMPI(t *testing.T) {
 	j := submitWith(t, 2, nil, []string{"--nodelist=node1,node2"}, plan...)
 	j.ended("FAILED", -1, 0)
 	j.logHas("node2: task 1: Exited with exit code 1", "rank measured no point")
-	if strings.Contains(j.text(), "rank: hang") {
-		t.Error("the other rank waited for it")
-	}
+	test.StrNotContains(t, j.text(), "rank: hang")
 }
 
 // A job that may not requeue itself exits with rank's code and writes a report; the next job continues in that folder.
@@ -143,15 +139,12 @@ func TestCancel(t *testing.T) {
 	needs.TestAll(t)
 	j := submit(t, 2, nil, plan...)
 	j.midst()
-	if _, err := asUser(nil, "scancel", j.id); err != nil {
-		t.Fatal(err)
-	}
+	output(t)(asUser(nil, "scancel", j.id))
 	j.ended("CANCELLED", -1, 0)
 	await(t, "the end of the file", func() bool { return j.runs()[0].End != nil })
 	checkEnd(t, j.runs()[0], result.Interrupted, 143)
-	if _, err := os.Stat(filepath.Join(j.out, "requeued.txt")); err == nil {
-		t.Error("a cancelled job requeued itself")
-	}
+	_, err := os.Stat(filepath.Join(j.out, "requeued.txt"))
+	test.Error(t, err)
 }
 
 // Only the batch script gets a signal. After SIGTERM it stops the ranks; after SIGKILL, Slurm does.

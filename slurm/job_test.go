@@ -11,6 +11,9 @@ import (
 	"testing"
 
 	"busbar/internal/result"
+
+	"github.com/shoenig/test"
+	"github.com/shoenig/test/must"
 )
 
 // sweep has the flags of jobs. No point reaches this precision, so each uses its whole budget: the plan takes 6
@@ -61,9 +64,7 @@ func submitWith(t *testing.T, nodes int, settings, options []string, flags ...st
 	awaitIdle(t)
 	words := append([]string{"sbatch", "--parsable", jobLimit, "--nodes=" + strconv.Itoa(nodes)}, options...)
 	id, err := asUser(settings, append(append(words, "slurm/sweep.sh"), flags...)...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, err)
 	j := &job{t: t, id: id, out: filepath.Join(home, "results", "job"+id), settings: settings, nodes: nodes}
 	for _, s := range settings {
 		if out, ok := strings.CutPrefix(s, "BUSBAR_OUT="); ok {
@@ -71,9 +72,8 @@ func submitWith(t *testing.T, nodes int, settings, options []string, flags ...st
 		}
 	}
 	t.Cleanup(func() {
-		if _, err := asUser(nil, "scancel", "--quiet", id); err != nil {
-			t.Error(err)
-		}
+		_, err = asUser(nil, "scancel", "--quiet", id)
+		test.NoError(t, err)
 		if t.Failed() {
 			t.Logf("output of job %s:\n%s", id, j.text())
 		}
@@ -119,9 +119,7 @@ func (j *job) text() string {
 func (j *job) logHas(words ...string) {
 	j.t.Helper()
 	for _, w := range words {
-		if !strings.Contains(j.text(), w) {
-			j.t.Errorf("the log of job %s lacks %q", j.id, w)
-		}
+		test.StrContains(j.t, j.text(), w, test.Sprint(j.id))
 	}
 }
 
@@ -132,9 +130,7 @@ func (j *job) points() int {
 	n := 0
 	for _, path := range j.files() {
 		b, err := os.ReadFile(path)
-		if err != nil {
-			j.t.Fatal(err)
-		}
+		must.NoError(j.t, err)
 		n += len(record.FindAll(b, -1))
 	}
 	return n
@@ -142,9 +138,7 @@ func (j *job) points() int {
 
 func (j *job) files() []string {
 	paths, err := filepath.Glob(filepath.Join(j.out, "profile_*.jsonl"))
-	if err != nil {
-		j.t.Fatal(err)
-	}
+	must.NoError(j.t, err)
 	return paths
 }
 
@@ -173,14 +167,10 @@ func (j *job) signal(n int, name string) {
 func mergedRows(t *testing.T, dir string) (rows []func(column string) string) {
 	t.Helper()
 	f, err := os.Open(filepath.Join(dir, "merged.csv"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, err)
 	defer f.Close()
 	all, err := csv.NewReader(f).ReadAll()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, err)
 	for _, row := range all[1:] {
 		rows = append(rows, func(column string) string { return row[slices.Index(all[0], column)] })
 	}
@@ -220,9 +210,7 @@ func (j *job) checkPoints() {
 			j.t.Errorf("%v has %d rows", p, n)
 		}
 	}
-	if len(got) != len(want) {
-		j.t.Errorf("%d points, want %d", len(got), len(want))
-	}
+	test.EqOp(j.t, len(want), len(got))
 	if plots, _ := filepath.Glob(filepath.Join(j.out, "plots", "*.png")); len(plots) == 0 {
 		j.t.Error("no plots")
 	}
@@ -233,9 +221,7 @@ func (j *job) runs() (runs []*result.File) {
 	j.t.Helper()
 	for _, path := range j.files() {
 		f, err := result.ReadFile(path)
-		if err != nil {
-			j.t.Fatal(err)
-		}
+		must.NoError(j.t, err)
 		runs = append(runs, f)
 	}
 	return runs

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"busbar/internal/needs"
+
+	"github.com/shoenig/test/must"
 )
 
 // disk is a filesystem of node1, which runs rank 0 and the batch script of a job.
@@ -26,12 +28,8 @@ func newDisk(t *testing.T) *disk {
 	onCluster(t)
 	awaitIdle(t)
 	dir, err := os.MkdirTemp(home, "disk")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Chmod(dir, 0o555); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, err)
+	must.NoError(t, os.Chmod(dir, 0o555))
 	d := &disk{t: t, where: dir, back: dir}
 	d.onNode("mount", "-t", "tmpfs", "-o", "size=8m,mode=1777", "tmpfs", dir)
 	t.Cleanup(func() { d.unmount(dir) })
@@ -53,9 +51,7 @@ func (d *disk) serve() {
 		f.Close()
 	}
 	d.where = d.back + "-served"
-	if err := os.Mkdir(d.where, 0o777); err != nil {
-		d.t.Fatal(err)
-	}
+	must.NoError(d.t, os.Mkdir(d.where, 0o777))
 	d.onNode("bindfs", "-o", "allow_other", d.back, d.where)
 	d.t.Cleanup(func() {
 		d.signal("KILL")
@@ -89,9 +85,7 @@ func (d *disk) points() int {
 	d.t.Helper()
 	n, err := strconv.Atoi(d.onNode("bash", "-c",
 		`cat "$0"/results/profile_*.jsonl 2>/dev/null | grep -c '^{"kind":"case"' || true`, d.back))
-	if err != nil {
-		d.t.Fatal(err)
-	}
+	must.NoError(d.t, err)
 	return n
 }
 

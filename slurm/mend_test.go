@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"busbar/internal/needs"
+
+	"github.com/shoenig/test"
 )
 
 // Jobs and node states of one test do not affect the next.
@@ -19,19 +21,15 @@ func TestMend(t *testing.T) {
 			func(t *testing.T) { asAdmin(t, "scontrol", "update", "NodeName=node2", "State=DOWN", "Reason=test") }},
 		{"node without power", func(t *testing.T) { power(t, "off", "node2") }},
 		{"node that does not respond", func(t *testing.T) {
-			if _, err := asUser(nil, "sbatch", jobLimit, "--output=/dev/null", "--nodelist=node2", "--wrap",
-				"sleep 300"); err != nil {
-				t.Fatal(err)
-			}
+			output(t)(asUser(nil, "sbatch", jobLimit, "--output=/dev/null", "--nodelist=node2", "--wrap",
+				"sleep 300"))
 			await(t, "the job to start", func() bool { return asAdmin(t, "squeue", "-h", "--states=running") != "" })
 			onNode(t, "node2", "pkill", "-STOP", "slurmd")
 		}},
 		{"jobs", func(t *testing.T) {
 			for _, options := range []string{"--nodes=4 --exclusive", "--hold"} {
 				words := append([]string{"sbatch", jobLimit, "--output=/dev/null"}, strings.Fields(options)...)
-				if _, err := asUser(nil, append(words, "--wrap", "sleep 300")...); err != nil {
-					t.Fatal(err)
-				}
+				output(t)(asUser(nil, append(words, "--wrap", "sleep 300")...))
 			}
 		}},
 	} {
@@ -43,16 +41,12 @@ func TestMend(t *testing.T) {
 			c.spoil(t)
 			t.Run("next test", func(t *testing.T) {
 				onCluster(t)
-				if jobs := asAdmin(t, "squeue", "-h"); jobs != "" {
-					t.Errorf("jobs are left: %s", jobs)
-				}
+				test.EqOp(t, "", asAdmin(t, "squeue", "-h"))
 				out, err := asUser(nil, "srun", jobLimit, "--immediate=20", "--nodes=4", "hostname")
 				if err != nil {
 					t.Fatal(err)
 				}
-				if n := len(strings.Fields(out)); n != 4 {
-					t.Errorf("%d nodes:\n%s", n, out)
-				}
+				test.Len(t, 4, strings.Fields(out), test.Sprint(out))
 			})
 		})
 	}

@@ -8,6 +8,9 @@ import (
 	"testing"
 
 	"busbar/internal/needs"
+
+	"github.com/shoenig/test"
+	"github.com/shoenig/test/must"
 )
 
 // limitLinks limits the link to each node, in Mbit/s, until the end of the test: so slow that the network dominates,
@@ -21,9 +24,7 @@ func limitLinks(t *testing.T, speed map[string]int) {
 		if err != nil && strings.Contains(err.Error(), "qdisc kind is unknown") {
 			t.Skip("requires the token bucket filter of the kernel (sch_tbf)")
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, err)
 		t.Cleanup(func() { asAdmin(t, "tc", "qdisc", "del", "dev", link, "root") })
 	}
 }
@@ -32,9 +33,7 @@ func limitLinks(t *testing.T, speed map[string]int) {
 func (j *job) shown() string {
 	j.t.Helper()
 	out, err := asUser(nil, filepath.Join(home, "bin", "post"), "show", j.out)
-	if err != nil {
-		j.t.Fatal(err)
-	}
+	must.NoError(j.t, err)
 	return strings.Join(strings.Fields(out), " ")
 }
 
@@ -45,13 +44,9 @@ func TestPatternListed(t *testing.T) {
 	awaitIdle(t)
 	out, err := asUser(nil, "srun", jobLimit, "--nodes=4", "--ntasks=8", "--ntasks-per-node=2", "bin/rank", "--pattern",
 		"pairs", "--list")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, err)
 	for _, w := range []string{"2 ranks per node", "round 3: "} {
-		if n := strings.Count(out, w); n != 1 {
-			t.Errorf("%q is printed %d times:\n%s", w, n, out)
-		}
+		test.EqOp(t, 1, strings.Count(out, w), test.Sprint(w, out))
 	}
 }
 

@@ -6,6 +6,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/shoenig/test"
+	"github.com/shoenig/test/must"
 )
 
 // submit.sh builds the sbatch command from a site, options and flags.
@@ -22,9 +25,7 @@ func TestSubmitLine(t *testing.T) {
 	for name, text := range map[string]string{
 		"generic": "export SBATCH_EXPORT=ALL\n", "a": "export SBATCH_ACCOUNT=mine # why\n",
 		"b": "export SBATCH_QOS=debug\n"} {
-		if err := os.WriteFile(filepath.Join(dir, "sites", name+".env"), []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, os.WriteFile(filepath.Join(dir, "sites", name+".env"), []byte(text), 0o644))
 	}
 	sweep := filepath.Join(dir, "sweep.sh")
 	for _, c := range []struct {
@@ -48,9 +49,7 @@ func TestSubmitLine(t *testing.T) {
 		cmd.Env = append(os.Environ(), "BUSBAR_SITE="+c.site)
 		out, _ := cmd.CombinedOutput()
 		for _, want := range c.want {
-			if !strings.Contains(string(out), want) {
-				t.Errorf("%s: no %q in\n%s", c.args, want, out)
-			}
+			test.StrContains(t, string(out), want, test.Sprint(c.args, out))
 		}
 	}
 }

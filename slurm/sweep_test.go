@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"busbar/internal/needs"
+
+	"github.com/shoenig/test"
 )
 
 // An ordinary user runs sweeps on two and four nodes with both MPIs.
@@ -68,14 +70,10 @@ func (j *job) belongsToUser() {
 		if err != nil {
 			return err
 		}
-		if uid := strconv.Itoa(int(info.Sys().(*syscall.Stat_t).Uid)); uid != want {
-			j.t.Errorf("%s belongs to user %s, want %s", path, uid, want)
-		}
+		test.EqOp(j.t, want, strconv.Itoa(int(info.Sys().(*syscall.Stat_t).Uid)), test.Sprint(path))
 		return nil
 	})
-	if err != nil {
-		j.t.Error(err)
-	}
+	test.NoError(j.t, err)
 }
 
 // A plugin that does not fit the MPI is an error, and nothing is measured.
@@ -98,9 +96,7 @@ func TestWrongPlugin(t *testing.T) {
 			j := submit(t, 2, []string{"BUSBAR_MPI_PLUGIN=" + c.plugin}, append(plan, c.flags...)...)
 			j.ended("FAILED", c.code, 0)
 			j.logHas(c.want...)
-			if n := len(j.files()); n != 0 {
-				t.Errorf("%d results files", n)
-			}
+			test.Len(t, 0, j.files())
 		})
 	}
 }

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"busbar/internal/needs"
+
+	"github.com/shoenig/test/must"
 )
 
 // up.sh possible has its own exit code for a machine that forbids namespaces.
@@ -33,9 +35,7 @@ func TestClusterStopsWithItsOwner(t *testing.T) {
 	needs.TestAll(t)
 	onCluster(t)
 	read, write, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, err)
 	defer write.Close()
 	where := base + "-owned"
 	up := cluster([]string{"NODES=1", "OWNER=3", "BUSBAR_SLURM=" + where}, "up.sh")
@@ -46,9 +46,7 @@ func TestClusterStopsWithItsOwner(t *testing.T) {
 		t.Fatalf("%v: %s", err, out)
 	}
 	pid, err := os.ReadFile(where + "/run/head.pid")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, err)
 	write.Close()
 	await(t, "the end of the cluster", func() bool {
 		_, folder := os.Stat(where)

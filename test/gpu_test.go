@@ -14,6 +14,9 @@ import (
 	"testing"
 
 	"busbar/internal/needs"
+
+	"github.com/shoenig/test"
+	"github.com/shoenig/test/must"
 )
 
 // script runs lines of bash after the functions of gpu.sh, with a step's folder in dir, and returns its output and
@@ -33,10 +36,7 @@ func table(t *testing.T, pid int, us func(size int) float64) string {
 	t.Helper()
 	text := "# nccl-tests version 2.17.8 nccl-headers=22707 nccl-library=22707\n#\n#  Rank  0 Group  0 Pid 7 on host " +
 		"device  0 [0000:10:00] A\n" +
-		fmt.Sprintf(
-			"#  Rank  1 Group  0 Pid %d on host device  1 [0000:11:00] A\n#\n",
-			pid,
-		) +
+		fmt.Sprintf("#  Rank  1 Group  0 Pid %d on host device  1 [0000:11:00] A\n#\n", pid) +
 		"#       size         count      type   redop    root     time   algbw   busbw  #wrong     time   algbw   " +
 		"busbw  #wrong\n"
 	for size := 8; size <= 1<<20; size *= 4 {
@@ -52,9 +52,7 @@ func writeFile(t *testing.T, path, text string) {
 	if err == nil {
 		err = os.WriteFile(path, []byte(text), 0o644)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, err)
 }
 
 // A difference counts if the launches are significant, at any size; launches that vary by more than they differ are
@@ -141,9 +139,7 @@ a:1:1 [1] NCCL INFO Allocated shareable buffer 0x7f size 6291456 ipcDesc 0x7f
 		t,
 		"nccl_devices "+dir+"/nccl-log.*; rank_devices "+dir+"/x.jsonl; nccl_memory "+dir+"/nccl-log.a",
 	)
-	if want := "0 a1000\n1 1b000\n0 a1000\n1 1b000\n4 8\n"; output != want {
-		t.Errorf("read %q, want %q", output, want)
-	}
+	test.EqOp(t, "0 a1000\n1 1b000\n0 a1000\n1 1b000\n4 8\n", output)
 }
 
 // A step that does not end is stopped with all that it started, and the next one has its turn.
@@ -155,9 +151,7 @@ endless() { echo "$BASHPID" >"$dir/pid"; sleep 4321 & sleep 4321; }
 after() { [ -z "$(step_id=$$.endless; step_processes)" ] || problem "processes are left"; }
 main --out "$1"`, "gpu_test", out)
 	output, _ := c.CombinedOutput()
-	if code := c.ProcessState.ExitCode(); code != 1 {
-		t.Errorf("exit code %d: %s", code, output)
-	}
+	test.EqOp(t, 1, c.ProcessState.ExitCode(), test.Sprint(output))
 	summary, _ := os.ReadFile(filepath.Join(out, "summary.txt"))
 	lines := strings.Split(string(summary), "\n")
 	if len(lines) < 2 || !strings.HasPrefix(lines[0], "FAILED   endless") ||
@@ -234,22 +228,16 @@ func checkWith(t *testing.T, flags ...string) (page string, code int) {
 func archived(t *testing.T, path string) (names string) {
 	t.Helper()
 	f, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, err)
 	defer f.Close()
 	z, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, err)
 	for r := tar.NewReader(z); ; {
 		h, err := r.Next()
 		if err == io.EOF {
 			return names
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, err)
 		names += h.Name + "\n"
 	}
 }
@@ -269,9 +257,7 @@ func TestNCCLTestsRunsDiffer(t *testing.T) {
 	other := t.TempDir() // another file of the same version
 	for _, name := range []string{"libnccl.so.2", "libcuda.so.1"} {
 		data, err := os.ReadFile("../lib/rehearsal/" + name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, err)
 		writeFile(t, filepath.Join(other, name), string(data))
 	}
 	for flag, want := range map[string]string{"-Wl,--disable-new-dtags,-rpath," + other: "nccl-tests loads " + other,

@@ -14,6 +14,9 @@ import (
 	"busbar/cudart"
 	"busbar/internal/dl"
 	"busbar/internal/needs"
+
+	"github.com/shoenig/test"
+	"github.com/shoenig/test/must"
 )
 
 // build compiles C files into a library in a new folder, which it returns.
@@ -31,17 +34,11 @@ func fake(t *testing.T, flags ...string) (l *Library, log func() string) {
 	t.Helper()
 	dir := build(t, "libcublas.so.12", "testdata/fake.c", flags...)
 	l, err := Load(Options{Dirs: []string{dir}, Cuda: 12080})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, err)
 	lib, err := dl.Open(dl.Spec{Name: "fake", Candidates: []string{filepath.Join(dir, "libcublas.so.12")}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, err)
 	p, err := lib.Symbol("fake_log")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, err)
 	text := unsafe.Slice((*byte)(p), 1<<14)
 	return l, func() string {
 		s, _, _ := strings.Cut(string(text), "\x00")
@@ -56,21 +53,13 @@ func stream(t *testing.T) (*cudart.Context, *cudart.Stream) {
 	runtime.LockOSThread()
 	t.Cleanup(runtime.UnlockOSThread)
 	d, err := cudart.Load(cudart.Options{Path: build(t, "libcuda.so.1", "../rehearsal/cuda/*.c")})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, err)
 	c, err := d.Open(0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, err)
 	s, err := c.NewStream()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, err)
 	t.Cleanup(func() {
-		if err := errors.Join(s.Close(), c.Close()); err != nil {
-			t.Error(err)
-		}
+		test.NoError(t, errors.Join(s.Close(), c.Close()))
 	})
 	return c, s
 }
@@ -91,12 +80,8 @@ func TestProducts(t *testing.T) {
 		c, s := stream(t)
 		before, _, _ := c.Memory()
 		g, err := l.NewGEMM(c, s)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got, want := log(), "cublasCreate_v2\ncublasSetStream_v2 of a stream\n"+workspace; got != want {
-			t.Errorf("starting calls\n%swanted\n%s", got, want)
-		}
+		must.NoError(t, err)
+		test.EqOp(t, "cublasCreate_v2\ncublasSetStream_v2 of a stream\n"+workspace, log())
 		var filled []int64
 		for _, n := range []int{64, 128} {
 			filled = nil
@@ -106,17 +91,12 @@ func TestProducts(t *testing.T) {
 				t.Errorf("matrices of %v bytes: %v", filled, err)
 			}
 		}
-		if _, err := s.Calibrate(g.Work()); err != nil {
-			t.Error(err)
-		}
+		_, err = s.Calibrate(g.Work())
+		test.NoError(t, err)
 		one, _, _ := strings.Cut(log(), "\n")
-		if want := "cublasGemmEx 00, 128 x 128 x 128, leading 128 128 128, types 2 2 2, in 68, algorithm -1, 1 and " +
-			"0, three matrices"; one != want {
-			t.Errorf("a product is %s, wanted %s", one, want)
-		}
-		if err := errors.Join(g.Close(), g.Close()); err != nil {
-			t.Error(err)
-		}
+		test.EqOp(t, "cublasGemmEx 00, 128 x 128 x 128, leading 128 128 128, types 2 2 2, in 68, algorithm -1, 1 and "+
+			"0, three matrices", one)
+		test.NoError(t, errors.Join(g.Close(), g.Close()))
 		if after, _, _ := c.Memory(); after != before {
 			t.Errorf("%d bytes of the device were not given back", before-after)
 		}
@@ -142,20 +122,14 @@ func TestStatuses(t *testing.T) {
 	}
 	t.Setenv("FAKE_CUBLAS_FAIL", "cublasGemmEx=13")
 	g, err := l.NewGEMM(c, s)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := g.Resize(64, none); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, err)
+	must.NoError(t, g.Resize(64, none))
 	var failed *Error
 	if _, err := s.Calibrate(g.Work()); !errors.As(err, &failed) || failed.Code != 13 || failed.Op != "cublasGemmEx" {
 		t.Errorf("a product that fails: %v", err)
 	}
 	t.Setenv("FAKE_CUBLAS_FAIL", "cublasDestroy_v2=14")
-	if err := g.Close(); err == nil || !strings.Contains(err.Error(), "CUBLAS_STATUS_INTERNAL_ERROR") {
-		t.Errorf("an end that fails: %v", err)
-	}
+	test.ErrorContains(t, g.Close(), "CUBLAS_STATUS_INTERNAL_ERROR")
 }
 
 func TestLoading(t *testing.T) {
@@ -187,13 +161,9 @@ func TestPlaces(t *testing.T) {
 	for _, want := range []string{"libcublas.so.13", "libcublas.so.12", "libcublas.so.11",
 		"/venv/lib/python3*/site-packages/nvidia/cu13/lib/libcublas.so.13",
 		"/venv/lib/python3*/site-packages/nvidia/cublas/lib/libcublas.so.12"} {
-		if !strings.Contains(all+"\n", want+"\n") {
-			t.Errorf("%s is not looked for", want)
-		}
+		test.StrContains(t, all+"\n", want+"\n", test.Sprint(want))
 	}
-	if candidates[0] != "libcublas.so.13" {
-		t.Errorf("the first is %s", candidates[0])
-	}
+	test.EqOp(t, "libcublas.so.13", candidates[0])
 	if candidates, _ := (Options{Cuda: 10020}).find(); candidates != nil {
 		t.Errorf("a driver for CUDA 10 finds %v", candidates)
 	}

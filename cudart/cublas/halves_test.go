@@ -12,6 +12,9 @@ import (
 	"testing"
 
 	"busbar/internal/needs"
+
+	"github.com/shoenig/test"
+	"github.com/shoenig/test/must"
 )
 
 // loadOnly makes the test's program load cuBLAS as rank does, from the folder that it names or, if that is ".", from
@@ -52,9 +55,7 @@ func loadAlone(t *testing.T, env ...string) string {
 func halves(t *testing.T, minor string, below ...string) string {
 	t.Helper()
 	dir := filepath.Join(append([]string{t.TempDir()}, below...)...)
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, os.MkdirAll(dir, 0o755))
 	lt := filepath.Join(dir, "libcublasLt.so.12")
 	minor = "-DMINOR=" + minor
 	needs.SharedLibrary(t, lt, "", minor, "-Wl,-soname,libcublasLt.so.12", "testdata/lt.c")
@@ -76,19 +77,13 @@ func TestLoadPairsLibrariesOfOneFolder(t *testing.T) {
 
 func TestLoadFindsSecondLibrary(t *testing.T) {
 	dir := halves(t, "9")
-	if got, want := loadAlone(t, loadOnly+"="+dir), "12.9.5 "+filepath.Join(dir, "libcublas.so.12"); got != want {
-		t.Errorf("%s, wanted %s", got, want)
-	}
+	test.EqOp(t, "12.9.5 "+filepath.Join(dir, "libcublas.so.12"), loadAlone(t, loadOnly+"="+dir))
 }
 
 func TestLoadRejectsOtherVersion(t *testing.T) {
 	old, recent := halves(t, "1"), halves(t, "9")
-	if err := os.Remove(filepath.Join(old, "libcublasLt.so.12")); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, os.Remove(filepath.Join(old, "libcublasLt.so.12")))
 	got := loadAlone(t, loadOnly+"=.", "LD_LIBRARY_PATH="+old+":"+recent)
-	if !strings.Contains(got, filepath.Join(old, "libcublas.so.12")+" is loaded with "+
-		filepath.Join(recent, "libcublasLt.so.12")) {
-		t.Errorf("libcublas 12.1 with libcublasLt 12.9: %s", got)
-	}
+	test.StrContains(t, got, filepath.Join(old, "libcublas.so.12")+" is loaded with "+
+		filepath.Join(recent, "libcublasLt.so.12"))
 }

@@ -5,6 +5,8 @@ package nccl
 import (
 	"strings"
 	"testing"
+
+	"github.com/shoenig/test"
 )
 
 func TestSymbols(t *testing.T) {
@@ -42,10 +44,7 @@ func TestCheckConfig(t *testing.T) {
 			t.Errorf("%+v: %t, %v", k, looked, err)
 		}
 	}
-	if got := f.ErrorText(6); got != "remote process exited" {
-		t.Errorf("text %q", got)
-	}
-	if _, err := load(t, "-DMINIMAL").CheckConfig(ID{}); err == nil {
-		t.Error("checked a function that is not there")
-	}
+	test.EqOp(t, "remote process exited", f.ErrorText(6))
+	_, err := load(t, "-DMINIMAL").CheckConfig(ID{})
+	test.Error(t, err)
 }

@@ -7,6 +7,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/shoenig/test"
+	"github.com/shoenig/test/must"
 )
 
 func TestBuiltFor(t *testing.T) {
@@ -17,18 +20,12 @@ func TestBuiltFor(t *testing.T) {
 		{"nothing", ""},
 	} {
 		f := load(t, `-DTEXT="`+k.text+`"`)
-		if got := f.Info().CUDA; got != k.want {
-			t.Errorf("%q: %q, wanted %q", k.text, got, k.want)
-		}
+		test.EqOp(t, k.want, f.Info().CUDA, test.Sprint(k.text))
 	}
 	text := filepath.Join(t.TempDir(), "text")
-	if err := os.WriteFile(text, []byte("NCCL version 2.27.7+cuda12.9"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, os.WriteFile(text, []byte("NCCL version 2.27.7+cuda12.9"), 0o644))
 	for _, path := range []string{text, "/nowhere"} {
-		if got := builtFor(path); got != "" {
-			t.Errorf("%s: %q", path, got)
-		}
+		test.EqOp(t, "", builtFor(path), test.Sprint(path))
 	}
 }
 

@@ -11,15 +11,16 @@ import (
 
 	"busbar/internal/coll"
 	"busbar/internal/operation"
+
+	"github.com/shoenig/test"
+	"github.com/shoenig/test/must"
 )
 
 // The passed structure is the shortest that contains the set fields, and nothing else.
 func TestConfig(t *testing.T) {
 	f := load(t)
 	id, err := f.NewID()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, err)
 	for _, k := range []struct {
 		cfg           Config
 		size, version int
@@ -39,17 +40,13 @@ func TestConfig(t *testing.T) {
 				k.size,
 				k.version, strings.NewReplacer("=", " ", " ", "\n  ").Replace(k.fields))
 		}
-		if got := k.cfg.String(); got != text {
-			t.Errorf("%q, wanted %q", got, text)
-		}
+		test.EqOp(t, text, k.cfg.String())
 		c, err := f.Init(2, 1, id, k.cfg)
 		if err != nil {
 			t.Fatalf("%s: %v", k.cfg, err)
 		}
 		f.wants(calls, "id whole")
-		if err := c.Close(); err != nil {
-			t.Error(err)
-		}
+		test.NoError(t, c.Close())
 		f.calls()
 	}
 }
@@ -83,13 +80,9 @@ func TestInitInProgress(t *testing.T) {
 	f := load(t)
 	f.set(polls, 5)
 	c := f.comm(1, 3, Config{})
-	if left := f.left(polls); left != 0 {
-		t.Errorf("it is done %d polls early", left)
-	}
+	test.EqOp(t, 0, f.left(polls))
 	f.set(polls, 1)
-	if err := c.AsyncError(); err != nil {
-		t.Errorf("in progress is no error: %v", err)
-	}
+	test.NoError(t, c.AsyncError())
 	f.set(polls, 2)
 	f.set(state, 6)
 	var e *Error
@@ -129,10 +122,8 @@ func TestErrors(t *testing.T) {
 		e.Text != "unhandled cuda error" || e.Last != "the last words\nof a communicator" {
 		t.Errorf("error %#v", err)
 	}
-	if want := "ncclCommInitRank failed: unhandled cuda error (ncclUnhandledCudaError, result 1): the last words; of " +
-		"a communicator"; err.Error() != want {
-		t.Errorf("%q, wanted %q", err, want)
-	}
+	test.EqError(t, err, "ncclCommInitRank failed: unhandled cuda error (ncclUnhandledCudaError, result 1): "+
+		"the last words; of a communicator")
 	f.set(result, 77)
 	if _, err := f.NewID(); !errors.As(err, &e) || e.Name != "(77)" || e.Last != "the last words" {
 		t.Errorf("an unknown result: %v", err)
@@ -153,30 +144,20 @@ func TestCallsAfterDestroy(t *testing.T) {
 	for name, end := range map[string]func(*Comm) error{"closed": (*Comm).Close, "aborted": (*Comm).Abort} {
 		c := f.comm(0, 1, Config{})
 		registered, err := c.Register(0x1000, 64, false)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, err)
 		spec := f.allReduce()
 		spec.Op = coll.MulSum
 		o, err := c.Prepare(spec)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := end(c); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, err)
+		must.NoError(t, end(c))
 		f.calls()
 		_, prepare := c.Prepare(spec)
 		_, register := c.Register(1, 1, true)
 		for _, err := range []error{c.Abort(), c.AsyncError(), prepare, register} {
-			if !errors.Is(err, ErrClosed) {
-				t.Errorf("%s: %v", name, err)
-			}
+			test.ErrorIs(t, err, ErrClosed, test.Sprint(name))
 		}
 		c.Interrupt()
-		if err := errors.Join(c.Close(), o.Close(), o.Close(), registered.Close()); err != nil {
-			t.Errorf("%s: %v", name, err)
-		}
+		test.NoError(t, errors.Join(c.Close(), o.Close(), o.Close(), registered.Close()), test.Sprint(name))
 		f.wants() // a closed communicator is not called
 	}
 }

@@ -14,6 +14,9 @@ import (
 	"busbar/internal/dl"
 	"busbar/internal/loop"
 	"busbar/internal/needs"
+
+	"github.com/shoenig/test"
+	"github.com/shoenig/test/must"
 )
 
 // The switches of testdata/fake.c.
@@ -48,22 +51,16 @@ func load(t *testing.T, flags ...string) *fake {
 	t.Helper()
 	dir := build(t, flags...)
 	l, err := Load(Options{Dirs: []string{dir}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, err)
 	opened, err := dl.Open(dl.Spec{Candidates: []string{l.Info().Path}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, err)
 	return &fake{l, t, opened}
 }
 
 func (f *fake) symbol(name string) unsafe.Pointer {
 	f.t.Helper()
 	p, err := f.opened.Symbol(name)
-	if err != nil {
-		f.t.Fatal(err)
-	}
+	must.NoError(f.t, err)
 	return p
 }
 
@@ -83,22 +80,16 @@ func (f *fake) calls() string {
 
 func (f *fake) wants(want ...string) {
 	f.t.Helper()
-	if got := f.calls(); got != strings.Join(want, "\n") {
-		f.t.Errorf("calls:\n%s\nwanted:\n%s", got, strings.Join(want, "\n"))
-	}
+	test.EqOp(f.t, strings.Join(want, "\n"), f.calls())
 }
 
 // comm returns a rank of a communicator, and clears the log of its creation.
 func (f *fake) comm(rank, size int, cfg Config) *Comm {
 	f.t.Helper()
 	id, err := f.NewID()
-	if err != nil {
-		f.t.Fatal(err)
-	}
+	must.NoError(f.t, err)
 	c, err := f.Init(size, rank, id, cfg)
-	if err != nil {
-		f.t.Fatal(err)
-	}
+	must.NoError(f.t, err)
 	f.calls()
 	return c
 }
@@ -154,9 +145,7 @@ func run(t *testing.T, o *Operation, batches, n int) error {
 func stage(t *testing.T, o *Operation, batches, n int) (loop.Stage, error) {
 	t.Helper()
 	l, err := loop.New(o.Steps(), batches)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, err)
 	defer l.Close()
 	_, err = l.Run(batches, n)
 	var step *loop.StepError

@@ -14,6 +14,9 @@ import (
 	"busbar/internal/coll"
 	"busbar/internal/dl"
 	"busbar/internal/operation"
+
+	"github.com/shoenig/test"
+	"github.com/shoenig/test/must"
 )
 
 func TestInfo(t *testing.T) {
@@ -33,9 +36,7 @@ func TestInfo(t *testing.T) {
 			i.Missing != nil {
 			t.Errorf("%+v, wanted %s %s", i, k.name, k.version)
 		}
-		if i.Rehearsed != (k.name == NameRehearsal) {
-			t.Errorf("%s: rehearsed %t", i.Name, i.Rehearsed)
-		}
+		test.EqOp(t, k.name == NameRehearsal, i.Rehearsed, test.Sprint(i.Name))
 		f.Phase("init")
 		if i.Rehearsed {
 			f.wants("phase init")
@@ -56,9 +57,7 @@ func TestParameters(t *testing.T) {
 func TestMinimalLibrary(t *testing.T) {
 	f := load(t, "-DMINIMAL")
 	for _, name := range []string{"ncclSend", "ncclAlltoAll", "ncclParamGetParameter"} {
-		if !slices.Contains(f.Info().Missing, name) {
-			t.Errorf("%s is not in %v", name, f.Info().Missing)
-		}
+		test.SliceContainsOp(t, f.Info().Missing, name)
 	}
 	for _, name := range []string{"ncclAllReduce", "ncclAllToAll", "busbar_rehearsal_version"} {
 		if slices.Contains(f.Info().Missing, name) {
@@ -92,12 +91,8 @@ func TestMinimalLibrary(t *testing.T) {
 	_, err = c.Prepare(spec)
 	lacks("ncclRedOpCreatePreMulSum", err)
 	o, err := c.Prepare(f.allReduce())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := errors.Join(once(t, o), c.AsyncError(), o.Close(), c.Close()); err != nil {
-		t.Error(err)
-	}
+	must.NoError(t, err)
+	test.NoError(t, errors.Join(once(t, o), c.AsyncError(), o.Close(), c.Close()))
 }
 
 func TestNotUsable(t *testing.T) {
@@ -122,13 +117,9 @@ func TestPath(t *testing.T) {
 	t.Chdir(dir)
 	// Copies, not links: to the loader a file with two names is one library.
 	bytes, err := os.ReadFile(library)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, err)
 	for _, file := range []string{"package/lib/" + library, "old/libnccl.so", "other-name.so"} {
-		if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o777), os.WriteFile(file, bytes, 0o777)); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, errors.Join(os.MkdirAll(filepath.Dir(file), 0o777), os.WriteFile(file, bytes, 0o777)))
 	}
 	for path, want := range map[string]string{
 		library: library, dir: library, ".": library, "./" + library: library, "other-name.so": "other-name.so",
@@ -159,21 +150,13 @@ func TestSearch(t *testing.T) {
 		"lib64/python3.9/dist-packages/nvidia/nccl/lib/libnccl.so.2",
 		"home/.local/lib/python3.13/site-packages/nvidia/nccl/lib/libnccl.so.2"} {
 		files = append(files, filepath.Join(env, file))
-		if err := os.MkdirAll(filepath.Dir(files[len(files)-1]), 0o777); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(files[len(files)-1], []byte("#!"), 0o777); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, os.MkdirAll(filepath.Dir(files[len(files)-1]), 0o777))
+		must.NoError(t, os.WriteFile(files[len(files)-1], []byte("#!"), 0o777))
 	}
 	for _, k := range []struct {
 		venv, conda string
 		want        []string
-	}{
-		{env + "/venv", env + "/conda", files[1:]},
-		{"", env + "/conda", files[2:]},
-		{"", "", files[4:]},
-	} {
+	}{{env + "/venv", env + "/conda", files[1:]}, {"", env + "/conda", files[2:]}, {"", "", files[4:]}} {
 		t.Setenv("VIRTUAL_ENV", k.venv)
 		t.Setenv("CONDA_PREFIX", k.conda)
 		candidates, none := Options{}.find()
@@ -182,9 +165,7 @@ func TestSearch(t *testing.T) {
 			t.Errorf("tries %q, wanted %q first", candidates, want)
 		}
 		for _, want := range []string{env + "/lib/python3*/site-packages/nvidia/nccl/lib/", "/opt/nvidia/nccl/lib/"} {
-			if !slices.Contains(none, dl.Attempt{Candidate: want + library, Why: "no such file"}) {
-				t.Errorf("%s is not among %v", want, none)
-			}
+			test.SliceContainsOp(t, none, dl.Attempt{Candidate: want + library, Why: "no such file"}, test.Sprint(want))
 		}
 	}
 	t.Setenv("VIRTUAL_ENV", "/no[such")

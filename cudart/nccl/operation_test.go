@@ -15,15 +15,16 @@ import (
 	"busbar/internal/coll"
 	"busbar/internal/loop"
 	"busbar/internal/operation"
+
+	"github.com/shoenig/test"
+	"github.com/shoenig/test/must"
 )
 
 // prepare makes an operation that is closed with the test.
 func prepare(t *testing.T, c *Comm, s OpSpec) *Operation {
 	t.Helper()
 	o, err := c.Prepare(s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, err)
 	t.Cleanup(func() { o.Close() })
 	return o
 }
@@ -75,15 +76,11 @@ func TestCalls(t *testing.T) {
 		spec := of(k.collective)
 		spec.Op, spec.Root, spec.Count = k.op, k.root, 5
 		o := prepare(t, c, f.placed(spec))
-		if err := once(t, o); err != nil {
-			t.Errorf("%s: %v", k.collective, err)
-		}
+		test.NoError(t, once(t, o), test.Sprint(k.collective))
 		if got, want := f.streamless(f.calls()), strings.Join(k.want, "\n"); got != want {
 			t.Errorf("%s of rank %d %s:\n%s\nwanted:\n%s", k.collective, k.rank, k.flag, got, want)
 		}
-		if notes := strings.Join(o.Notes(), "\n"); notes != k.note {
-			t.Errorf("%s: notes %q, wanted %q", k.collective, notes, k.note)
-		}
+		test.EqOp(t, k.note, strings.Join(o.Notes(), "\n"), test.Sprint(k.collective))
 	}
 }
 
@@ -95,9 +92,7 @@ func TestNumbers(t *testing.T) {
 		spec := of(coll.AllReduce)
 		spec.Type, spec.Op = typ, op
 		o := prepare(t, c, f.placed(spec))
-		if err := errors.Join(once(t, o), o.Close()); err != nil {
-			t.Error(err)
-		}
+		test.NoError(t, errors.Join(once(t, o), o.Close()))
 		return f.streamless(f.calls())
 	}
 	for typ, k := range map[coll.DataType]struct {
@@ -111,14 +106,10 @@ func TestNumbers(t *testing.T) {
 	} {
 		want := fmt.Sprintf("ncclRedOpCreatePreMulSum(%s, type %d, residence 1)\nncclAllReduce(10000, 20000, 1, type "+
 			"%d, op 17, rank 0)\nncclRedOpDestroy(17)", k.two, k.number, k.number)
-		if got := issue(typ, coll.MulSum); got != want {
-			t.Errorf("%s:\n%s\nwanted:\n%s", typ, got, want)
-		}
+		test.EqOp(t, want, issue(typ, coll.MulSum), test.Sprint(typ))
 	}
 	for op, number := range map[coll.RedOp]int{coll.Sum: 0, coll.Prod: 1, coll.Max: 2, coll.Min: 3, coll.Avg: 4} {
-		if want, got := fmt.Sprintf(", op %d,", number), issue(coll.Int8, op); !strings.Contains(got, want) {
-			t.Errorf("%s: %s is not in %s", op, want, got)
-		}
+		test.StrContains(t, issue(coll.Int8, op), fmt.Sprintf(", op %d,", number), test.Sprint(op))
 	}
 }
 
@@ -133,24 +124,16 @@ func TestSlotsAndGroups(t *testing.T) {
 			0x20000+0x1000*slot)
 	}
 	o := prepare(t, c, spec)
-	if err := run(t, o, 2, 2); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, run(t, o, 2, 2))
 	want := []string{call(0), call(1), call(2), call(0)}
-	if got := f.streamless(f.calls()); got != strings.Join(want, "\n") {
-		t.Errorf("slots:\n%s", got)
-	}
+	test.EqOp(t, strings.Join(want, "\n"), f.streamless(f.calls()))
 	spec.Aggregate = 2
 	o = prepare(t, c, spec)
 	f.set(inGroup, 0)
-	if err := run(t, o, 1, 2); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, run(t, o, 1, 2))
 	want = []string{"ncclGroupStart", call(0), call(1), "ncclGroupEnd", "ncclGroupStart", call(2), call(0),
 		"ncclGroupEnd"}
-	if got := f.streamless(f.calls()); got != strings.Join(want, "\n") {
-		t.Errorf("groups:\n%s", got)
-	}
+	test.EqOp(t, strings.Join(want, "\n"), f.streamless(f.calls()))
 }
 
 func TestGraph(t *testing.T) {
@@ -160,24 +143,16 @@ func TestGraph(t *testing.T) {
 	s := fmt.Sprintf("%x", uint32(uintptr(spec.Stream)))
 	o := prepare(t, c, spec)
 	f.wants() // no capture before all ranks issue it
-	if err := run(t, o, 1, 3); err != nil {
-		t.Fatal(err)
-	}
-	if err := o.Close(); err != nil {
-		t.Error(err)
-	}
+	must.NoError(t, run(t, o, 1, 3))
+	test.NoError(t, o.Close())
 	group := []string{"ncclGroupStart", "ncclAllReduce(10000, 20000, 1, type 7, op 0, rank 0)",
 		"ncclAllReduce(10010, 20000, 1, type 7, op 0, rank 0)", "ncclGroupEnd"}
 	launch := "launch aa on " + s
 	want := slices.Concat([]string{"begin capture of " + s + ", mode 1"}, group, group,
 		[]string{"end capture of " + s, "instantiate 99, flags 0", "destroy 99", launch, launch, launch,
 			"destroy exec aa"})
-	if got := f.streamless(f.calls()); got != strings.Join(want, "\n") {
-		t.Errorf("graph:\n%s\nwanted:\n%s", got, strings.Join(want, "\n"))
-	}
-	if notes := strings.Join(o.Notes(), ""); !strings.Contains(notes, "graph of 4 operations") {
-		t.Errorf("notes %q", notes)
-	}
+	test.EqOp(t, strings.Join(want, "\n"), f.streamless(f.calls()))
+	test.StrContains(t, strings.Join(o.Notes(), ""), "graph of 4 operations")
 
 	// A failure during a capture ends it and leaves no graph.
 	f.set(result, 3)
@@ -210,30 +185,22 @@ func TestSync(t *testing.T) {
 		t.Error("sync without operations")
 	}
 	spec.Sync, spec.SyncContext = loop.Step(f.symbol("fake_sync")), f.symbol("fake_sync_context")
-	if err := run(t, prepare(t, c, spec), 2, 1); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, run(t, prepare(t, c, spec), 2, 1))
 	call := "ncclAllReduce(10000, 20000, 1, type 7, op 0, rank 0)"
-	if got, want := f.streamless(f.calls()), strings.Join([]string{"sync of ranks 0", call, "sync of ranks 1", call},
-		"\n"); got != want {
-		t.Errorf("calls:\n%s", got)
-	}
+	test.EqOp(t, strings.Join([]string{"sync of ranks 0", call, "sync of ranks 1", call},
+		"\n"), f.streamless(f.calls()))
 }
 
 func TestWait(t *testing.T) {
 	f, c := pair(t)
 	o := prepare(t, c, f.allReduce())
 	f.set(notReady, 1000)
-	if err := once(t, o); err != nil {
-		t.Errorf("a stream that is ready in the end: %v", err)
-	}
+	test.NoError(t, once(t, o))
 
 	// The communicator is polled while the stream is not ready; in progress is not an error.
 	f.set(state, 7)
 	f.set(notReady, 20000)
-	if err := once(t, o); err != nil {
-		t.Errorf("a communicator that is in progress: %v", err)
-	}
+	test.NoError(t, once(t, o))
 	f.set(state, 6)
 	f.set(notReady, -1)
 	var e *Error
@@ -260,9 +227,7 @@ func TestWait(t *testing.T) {
 	if err := once(t, o); !errors.As(err, &e) || !e.Unsupported() || e.Last == "" {
 		t.Errorf("an operation that the library refuses: %v", err)
 	}
-	if err := o.Error(0); err != nil {
-		t.Error(err)
-	}
+	test.NoError(t, o.Error(0))
 }
 
 func TestInterrupt(t *testing.T) {
@@ -270,9 +235,7 @@ func TestInterrupt(t *testing.T) {
 	other := f.comm(0, 2, Config{})
 	o := prepare(t, c, f.allReduce())
 	l, err := loop.New(o.Steps(), 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, err)
 	defer l.Close()
 	f.set(notReady, -1)
 	go func() {
@@ -291,14 +254,10 @@ func TestInterrupt(t *testing.T) {
 	}
 	// It applies to later operations, also during a call in progress, and not to other communicators.
 	f.set(polls, math.MaxInt32)
-	if err := once(t, o); !errors.Is(err, ErrInterrupted) {
-		t.Errorf("error %v", err)
-	}
+	test.ErrorIs(t, once(t, o), ErrInterrupted)
 	f.set(polls, 0)
 	f.set(notReady, 100)
-	if err := run(t, prepare(t, other, f.allReduce()), 1, 1); err != nil {
-		t.Error(err)
-	}
+	test.NoError(t, run(t, prepare(t, other, f.allReduce()), 1, 1))
 }
 
 // Calls of a non-blocking communicator are complete when it reports so.
@@ -309,12 +268,8 @@ func TestInProgress(t *testing.T) {
 	for _, s := range []OpSpec{of(coll.AllReduce), slots, group, of(coll.SendRecv), graph} {
 		o := prepare(t, c, f.placed(s))
 		f.set(polls, 20)
-		if err := once(t, o); err != nil {
-			t.Errorf("%+v: %v", s, err)
-		}
-		if left := f.left(polls); left != 0 {
-			t.Errorf("%+v: went on while in progress, %d polls early", s, left)
-		}
+		test.NoError(t, once(t, o), test.Sprint(s))
+		test.EqOp(t, 0, f.left(polls), test.Sprint(s))
 		f.set(polls, 3)
 		f.set(state, 1)
 		var e *Error

@@ -11,15 +11,15 @@ import (
 
 	"busbar/internal/dl"
 	"busbar/internal/needs"
+
+	"github.com/shoenig/test/must"
 )
 
 // profiler/test tests the plugin's reports in C, and rank's system tests with a library.
 func TestProfiler(t *testing.T) {
 	file := needs.SharedLibrary(t, profilerLibrary, "", "profiler/plugin.c")
 	p, err := OpenProfiler([]string{t.TempDir(), filepath.Dir(file)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, err)
 	if p.Path() != file || p.Interface() != 0 || p.Watch() || p.Take().Known() {
 		t.Errorf("%s, interface %d before any library asked", p.Path(), p.Interface())
 	}
@@ -29,9 +29,7 @@ func TestProfilerPathTooLong(t *testing.T) {
 	dir := t.TempDir()
 	for _, length := range []int{profilerPathMax, profilerPathMax + 1} {
 		long := filepath.Join(dir, strings.Repeat("d", length-len(dir)-len(profilerLibrary)-2))
-		if err := os.Mkdir(long, 0o755); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, os.Mkdir(long, 0o755))
 		needs.SharedLibrary(t, filepath.Join(long, profilerLibrary), "", "profiler/plugin.c")
 		if _, err := OpenProfiler([]string{long}); (err != nil) != (length > profilerPathMax) {
 			t.Errorf("a path of %d bytes: %v", length, err)

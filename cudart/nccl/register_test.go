@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"busbar/internal/operation"
+
+	"github.com/shoenig/test"
 )
 
 func TestMemory(t *testing.T) {
@@ -16,9 +18,7 @@ func TestMemory(t *testing.T) {
 	if err != nil || p != 0xabc000 {
 		t.Errorf("%x, %v", p, err)
 	}
-	if err := errors.Join(f.MemFree(p), f.MemFree(0)); err != nil {
-		t.Error(err)
-	}
+	test.NoError(t, errors.Join(f.MemFree(p), f.MemFree(0)))
 	f.wants("ncclMemAlloc(8589934592)", "ncclMemFree(abc000)")
 	f.set(result, 1)
 	var e *Error
@@ -48,9 +48,7 @@ func TestRegister(t *testing.T) {
 		f.set(polls, 2)
 		r, err := register()
 		f.set(polls, 2)
-		if err := errors.Join(err, r.Close(), r.Close(), Registration{}.Close()); err != nil {
-			t.Error(err)
-		}
+		test.NoError(t, errors.Join(err, r.Close(), r.Close(), Registration{}.Close()))
 		f.wants(k.want...)
 		f.set(noHandle, 1)
 		var lacks *operation.UnsupportedError

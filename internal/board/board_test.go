@@ -1,7 +1,6 @@
 package board
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -10,6 +9,9 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/shoenig/test"
+	"github.com/shoenig/test/must"
 )
 
 func sample(n uint64) Entry {
@@ -24,30 +26,21 @@ func TestBoardShared(t *testing.T) {
 	dir := t.TempDir()
 	folders := []string{filepath.Join(dir, "none"), dir}
 	ours, path, err := Create(folders, "board", 3)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, err)
 	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("%v, %v: others may read the board", info, err)
 	}
-	if _, _, err := Create(folders, "board", 3); !errors.Is(err, os.ErrExist) {
-		t.Errorf("a second board of the name: %v", err)
-	}
+	_, _, err = Create(folders, "board", 3)
+	test.ErrorIs(t, err, os.ErrExist)
 	theirs, err := Open(folders, "board")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Remove(path); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, err)
+	must.NoError(t, os.Remove(path))
 	if all := theirs.All(0); theirs.Slots() != 3 || len(all) != 0 {
 		t.Errorf("%d slots, %v", theirs.Slots(), all)
 	}
 	ours.Slot(2).Write(sample(12345), 1000)
 	want := map[int]Seen{2: {sample(12345), 500}}
-	if all := theirs.All(1500); !reflect.DeepEqual(all, want) {
-		t.Errorf("got %+v\nwant %+v", all, want)
-	}
+	test.Eq(t, want, theirs.All(1500))
 	ours.Slot(2).Beat(1400)
 	if all := theirs.All(1500); all[2].Silence != 100 {
 		t.Errorf("the beat is not seen: %s", all[2].Silence)
@@ -57,19 +50,14 @@ func TestBoardShared(t *testing.T) {
 func TestInvalidFiles(t *testing.T) {
 	dir := t.TempDir()
 	for name, size := range map[string]int{"empty": 0, "zeros": 8 * (headWords + slotWords)} {
-		if err := os.WriteFile(filepath.Join(dir, name), make([]byte, size), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := Open([]string{dir}, name); err == nil || !strings.Contains(err.Error(), name) {
-			t.Errorf("%s: %v", name, err)
-		}
+		must.NoError(t, os.WriteFile(filepath.Join(dir, name), make([]byte, size), 0o600))
+		_, err := Open([]string{dir}, name)
+		test.ErrorContains(t, err, name)
 	}
-	if _, err := Open([]string{dir}, "missing"); !errors.Is(err, os.ErrNotExist) {
-		t.Error(err)
-	}
-	if _, _, err := Create([]string{filepath.Join(dir, "nowhere")}, "x", 1); !errors.Is(err, os.ErrNotExist) {
-		t.Error(err)
-	}
+	_, err := Open([]string{dir}, "missing")
+	test.ErrorIs(t, err, os.ErrNotExist)
+	_, _, err = Create([]string{filepath.Join(dir, "nowhere")}, "x", 1)
+	test.ErrorIs(t, err, os.ErrNotExist)
 }
 
 // Long texts are cut between letters, and leave no remains in later ones.
@@ -141,16 +129,10 @@ func TestIncompleteEntry(t *testing.T) {
 func TestFirstReportWins(t *testing.T) {
 	dir := t.TempDir()
 	ours, _, err := Create([]string{dir}, "board", 2)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, err)
 	theirs, err := Open([]string{dir}, "board")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got := theirs.Reported(); got != "" {
-		t.Errorf("a new board has the report %q", got)
-	}
+	must.NoError(t, err)
+	test.EqOp(t, "", theirs.Reported())
 	first := strings.Repeat("rank 0 ", ReportBytes/7)
 	ours.Report(first + "does not answer")
 	theirs.Report("another report")
@@ -158,7 +140,5 @@ func TestFirstReportWins(t *testing.T) {
 		t.Errorf("%d bytes, want the first %d of the first report: %q", len(got), ReportBytes, got)
 	}
 	ours.Slot(0).Write(sample(7), 0)
-	if got := theirs.Reported(); !strings.HasPrefix(got, first) {
-		t.Error("a slot overwrites the report")
-	}
+	test.StrHasPrefix(t, first, theirs.Reported())
 }

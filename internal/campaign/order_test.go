@@ -5,6 +5,9 @@ import (
 	"maps"
 	"slices"
 	"testing"
+
+	"github.com/shoenig/test"
+	"github.com/shoenig/test/must"
 )
 
 func names(launches []Launch) (all []string) {
@@ -23,9 +26,8 @@ func TestOrder(t *testing.T) {
 			got := names(p.Order(1, number))
 			orders[fmt.Sprint(got)] = true
 			slices.Sort(got)
-			if want := []string{"2.27+chosen", "2.27+ring", "ncclx+chosen", "ncclx+ring"}; !slices.Equal(got, want) {
-				t.Fatalf("seed %d, launch %d: %q", p.Seed, number, got)
-			}
+			must.SliceEqOp(t, []string{"2.27+chosen", "2.27+ring", "ncclx+chosen", "ncclx+ring"}, got,
+				must.Sprint(p.Seed, number))
 		}
 	}
 	nodes := p.NodesOrder()
@@ -41,18 +43,14 @@ func TestOrderIsStable(t *testing.T) {
 	p.Launches, p.Nodes = 9, []int{1, 2, 4, 8}
 	p.Axes[0].Levels = append(p.Axes[0].Levels, Level{Name: "2.28"})
 	after := slices.DeleteFunc(names(p.Order(2, 1)), func(n string) bool { return n[:4] == "2.28" })
-	if !slices.Equal(before, after) {
-		t.Errorf("%q became %q", before, after)
-	}
+	test.SliceEqOp(t, after, before)
 }
 
 // The order is that of printf '42 nodes2/launch1 VARIANT' | sha256sum.
 func TestOrderIsRecorded(t *testing.T) {
 	p := mustParse(t, whole)
-	if got := names(p.Order(2, 1)); !slices.Equal(got, []string{"2.27+chosen", "ncclx+ring", "ncclx+chosen",
-		"2.27+ring"}) {
-		t.Errorf("got %q", got)
-	}
+	test.SliceEqOp(t, []string{"2.27+chosen", "ncclx+ring", "ncclx+chosen",
+		"2.27+ring"}, names(p.Order(2, 1)))
 }
 
 // The tasks of a number of nodes take each launch once, in the order of its block.
@@ -61,9 +59,7 @@ func TestTasks(t *testing.T) {
 	for steps, tasks := range map[int]int{0: 3, 1: 12, 2: 6, 3: 6, 4: 3, 9: 3} {
 		p.Steps = steps
 		all := p.Tasks(2)
-		if len(all) != tasks {
-			t.Errorf("steps %d: %d tasks, want %d", steps, len(all), tasks)
-		}
+		test.Len(t, tasks, all, test.Sprint(steps))
 		var got, want []Launch
 		for _, task := range all {
 			launches, err := p.Of(task)

@@ -3,12 +3,15 @@ package campaign
 import (
 	"errors"
 	"fmt"
-	"reflect"
+	"os"
 	"slices"
 	"strings"
 	"testing"
 
 	"busbar/internal/strictyaml"
+
+	"github.com/shoenig/test"
+	"github.com/shoenig/test/must"
 )
 
 const whole = `
@@ -37,9 +40,7 @@ sbatch:
 func mustParse(t *testing.T, text string) *Plan {
 	t.Helper()
 	p, err := Parse("p.yaml", []byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, err)
 	return p
 }
 
@@ -64,16 +65,12 @@ func TestParse(t *testing.T) {
 		Sbatch: Sbatch{Time: "1-12:30", Throttle: 2, Options: []string{"--exclusive", "--gpus-per-node=8"},
 			Report: []string{"--partition=cpu"}},
 	}
-	if !reflect.DeepEqual(p, want) {
-		t.Errorf("got  %+v\nwant %+v", p, want)
-	}
+	test.Eq(t, want, p)
 	var names []string
 	for _, v := range p.Variants() {
 		names = append(names, v.Name)
 	}
-	if want := []string{"2.27+chosen", "2.27+ring", "ncclx+chosen", "ncclx+ring"}; !slices.Equal(names, want) {
-		t.Errorf("variants %q", names)
-	}
+	test.SliceEqOp(t, []string{"2.27+chosen", "2.27+ring", "ncclx+chosen", "ncclx+ring"}, names)
 	last := p.Variants()[3]
 	if !slices.Equal(last.Flags, []string{"--backend", "ncclx", "--nccl", "/opt/nccl x"}) ||
 		len(last.Environment) != 2 {
@@ -193,4 +190,30 @@ func FuzzParse(f *testing.F) {
 			names[v.Name] = true
 		}
 	})
+}
+
+func TestManualListsKeys(t *testing.T) {
+	text, err := os.ReadFile("../../docs/campaigns.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, keys := range [][]string{planKeys, levelKeys, jobKeys} {
+		for _, key := range keys {
+			if !strings.Contains(string(text), "\n| `"+key+"` |") {
+				t.Errorf("docs/campaigns.md has no row for %s", key)
+			}
+		}
+	}
+	_, rest, _ := strings.Cut(string(text), "```yaml\n")
+	example, _, _ := strings.Cut(rest, "```")
+	if p := mustParse(t, example); len(p.All()) != 5*4*6 {
+		t.Errorf("the manual's plan has %d launches", len(p.All()))
+	}
+}
+
+func TestExampleParses(t *testing.T) {
+	p, err := Load("../../slurm/campaign.yaml")
+	if err != nil || len(p.All()) != 5*2*6 {
+		t.Errorf("%v: %+v", err, p)
+	}
 }

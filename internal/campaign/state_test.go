@@ -19,6 +19,9 @@ import (
 	"busbar/internal/ranges"
 	"busbar/internal/result"
 	"busbar/internal/step"
+
+	"github.com/shoenig/test"
+	"github.com/shoenig/test/must"
 )
 
 // save writes the file of one run, which words describe: its id, statuses of points from 8 bytes on, doubling, how it
@@ -71,18 +74,14 @@ func save(t *testing.T, dir, words string) {
 	}
 	var b bytes.Buffer
 	for _, line := range lines {
-		if err := json.NewEncoder(&b).Encode(line); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, json.NewEncoder(&b).Encode(line))
 	}
 	b.Truncate(b.Len() - number("torn"))
 	path := filepath.Join(
 		dir,
 		fmt.Sprintf("profile_%s_world%s_%d.jsonl", set["backend"], set["world"], number("minute")),
 	)
-	if err := errors.Join(os.MkdirAll(dir, 0o755), os.WriteFile(path, b.Bytes(), 0o644)); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, errors.Join(os.MkdirAll(dir, 0o755), os.WriteFile(path, b.Bytes(), 0o644)))
 }
 
 func isComma(r rune) bool { return r == ',' }
@@ -136,18 +135,12 @@ func TestLookAtSteps(t *testing.T) {
 		{Strategy: step.DDP, Bucket: step.All, Type: coll.Float32}}
 	w, err := result.Create(l.Dir(dir), result.Run{ID: "a", Launch: "a", World: 2, Backend: result.Backend{Name: "mpi"},
 		Step: &result.Step{Points: points}}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, err)
 	for i, status := range []result.Status{ok, failed} {
-		if err := w.Append(&result.StepRecord{N: i + 1, Point: points[i], Status: status,
-			Figures: &step.Figures{}}); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, w.Append(&result.StepRecord{N: i + 1, Point: points[i], Status: status,
+			Figures: &step.Figures{}}))
 	}
-	if err := w.End(result.End{Outcome: result.Complete}); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, w.End(result.End{Outcome: result.Complete}))
 	if p, err := Look(l, dir); err != nil || p.State != Done || p.Points != 2 || p.Bad != 1 {
 		t.Errorf("%+v, %v", p, err)
 	}
@@ -157,14 +150,10 @@ func TestLookAtSteps(t *testing.T) {
 func TestLookForeign(t *testing.T) {
 	dir := t.TempDir()
 	l := Launch{1, 1, Variant{}}
-	if err := os.MkdirAll(l.Dir(dir), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, os.MkdirAll(l.Dir(dir), 0o755))
 	path := filepath.Join(l.Dir(dir), "profile_mpi_world2_20260301T120000000Z.jsonl")
 	for _, text := range []string{"no JSON", `{"kind":"run","schema":99}` + "\n"} {
-		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, os.WriteFile(path, []byte(text), 0o644))
 		if p, err := Look(l, dir); err == nil || !strings.Contains(err.Error(), "the state of nodes1/launch1: ") {
 			t.Errorf("%+v, %v", p, err)
 		}
@@ -177,9 +166,7 @@ func TestLookUnread(t *testing.T) {
 	l := Launch{1, 1, Variant{}}
 	name := filepath.Join(l.Dir(dir), "profile_mpi_world2_20260301T110000000Z.jsonl")
 	for _, files := range []int{0, 1} {
-		if err := os.MkdirAll(l.Dir(dir), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, os.MkdirAll(l.Dir(dir), 0o755))
 		if files > 0 {
 			save(t, l.Dir(dir), "a ok complete")
 		} else if err := os.Symlink(filepath.Base(name), name); err != nil { // a link to itself
@@ -205,12 +192,8 @@ func TestLookWithoutVariants(t *testing.T) {
 func TestLookRefused(t *testing.T) {
 	dir := t.TempDir()
 	l := Launch{1, 1, Variant{Name: "a"}}
-	if err := os.MkdirAll(l.Dir(dir), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(l.Dir(dir), RefusedFile), []byte("code 2 in job 7\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, os.MkdirAll(l.Dir(dir), 0o755))
+	must.NoError(t, os.WriteFile(filepath.Join(l.Dir(dir), RefusedFile), []byte("code 2 in job 7\n"), 0o644))
 	if p, err := Look(l, dir); err != nil || p.State != Missing ||
 		p.Found != (notice.LaunchRefused{Reason: "code 2 in job 7"}) {
 		t.Errorf("%+v, %v", p, err)
@@ -221,17 +204,11 @@ func TestLookRefused(t *testing.T) {
 func begun(t *testing.T, text, dir string) *Campaign {
 	t.Helper()
 	c, err := Open(mustParse(t, text), dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, err)
 	paths, texts, err := c.Files()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, err)
 	for i, path := range paths {
-		if err := os.WriteFile(path, texts[i], 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, os.WriteFile(path, texts[i], 0o644))
 	}
 	return c
 }
@@ -250,25 +227,17 @@ func TestMissing(t *testing.T) {
 
 	submitted := func(queued map[Task]bool) (all []string) {
 		status, err := c.Status()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, err)
 		arrays, err := c.Arrays(status, queued)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, err)
 		for _, a := range arrays {
 			all = append(all, fmt.Sprint(a.Nodes, " ", ranges.Format(a.Tasks)))
 		}
 		slices.Sort(all)
 		return all
 	}
-	if got := submitted(nil); !slices.Equal(got, []string{"1 2", "2 1-2"}) {
-		t.Errorf("to submit: %q", got)
-	}
-	if got := submitted(map[Task]bool{{1, 2}: true, {2, 2}: true}); !slices.Equal(got, []string{"2 1"}) {
-		t.Errorf("to submit beside the queue: %q", got)
-	}
+	test.SliceEqOp(t, []string{"1 2", "2 1-2"}, submitted(nil))
+	test.SliceEqOp(t, []string{"2 1"}, submitted(map[Task]bool{{1, 2}: true, {2, 2}: true}))
 	lacking, err := c.Lacking(Task{1, 2})
 	if err != nil || len(lacking) != 1 || lacking[0].String() != "nodes1/launch2/b" {
 		t.Errorf("lacking %v, %v", lacking, err)
@@ -280,14 +249,10 @@ func TestWords(t *testing.T) {
 	got := Quote(c.words(Array{2, []int{1, 2, 4}}, "slurm/sweep.sh", []string{"-p", "main"}))
 	want := "sbatch --parsable --job-name=" + c.ID + ".2 --nodes=2 --array=1-2,4%3 --time=30 --output=" + c.Dir +
 		"/log/%x_%a.out --export=ALL --comment 'it'\\''s' -p main slurm/sweep.sh"
-	if got != want {
-		t.Errorf("got  %s\nwant %s", got, want)
-	}
+	test.EqOp(t, want, got)
 	c.Sbatch.Report = []string{"--qos=debug"}
 	report := "sbatch --parsable --qos=debug --job-name=" + c.ID + ".report "
-	if got := Quote(c.reportWords([]string{"-p", "main"})); !strings.HasPrefix(got, report) {
-		t.Error(got)
-	}
+	test.StrHasPrefix(t, report, Quote(c.reportWords([]string{"-p", "main"})))
 }
 
 // A campaign may grow, and may not become another.
@@ -335,7 +300,5 @@ func TestEnvironment(t *testing.T) {
 	want := "[BUSBAR_CAMPAIGN=" + c.ID +
 		" BUSBAR_BLOCK=nodes2/launch1 BUSBAR_PLACE=2 of 4 by seed 42 BUSBAR_VARIANT=ncclx+ring NCCL_ALGO=Ring " +
 		"NCCL_PROTO=^LL128]"
-	if got != want {
-		t.Errorf("got  %s\nwant %s", got, want)
-	}
+	test.EqOp(t, want, got)
 }

@@ -12,24 +12,19 @@ import (
 	"testing"
 
 	"busbar/internal/needs"
+
+	"github.com/shoenig/test"
+	"github.com/shoenig/test/must"
 )
 
 func TestOpenUsesFirstLoadable(t *testing.T) {
 	so := needs.SharedLibrary(t, "libx.so", "int answer = 42;", "-Wl,--build-id=0xabcdef0123")
 	link := filepath.Join(filepath.Dir(so), "link.so")
-	if err := os.Symlink(so, link); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, os.Symlink(so, link))
 	l, err := Open(Spec{Name: "x", Candidates: []string{"", "/nowhere/libx.so", link}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if l.Path() != so {
-		t.Errorf("path %q, want %q", l.Path(), so)
-	}
-	if l.BuildID() != "abcdef0123" {
-		t.Errorf("build id %q", l.BuildID())
-	}
+	must.NoError(t, err)
+	test.EqOp(t, so, l.Path())
+	test.EqOp(t, "abcdef0123", l.BuildID())
 	p, err := l.Symbol("answer")
 	if err != nil || *(*int32)(p) != 42 {
 		t.Errorf("symbol answer: %v %v", p, err)
@@ -44,9 +39,7 @@ func TestOpenUsesFirstLoadable(t *testing.T) {
 
 func TestOpenByName(t *testing.T) {
 	l, err := Open(Spec{Name: "the maths library", Candidates: []string{"libm.so.6"}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, err)
 	if !filepath.IsAbs(l.Path()) {
 		t.Errorf("path %q is not absolute", l.Path())
 	}
@@ -55,9 +48,7 @@ func TestOpenByName(t *testing.T) {
 func TestOpenErrorListsPaths(t *testing.T) {
 	dir := t.TempDir()
 	text := filepath.Join(dir, "text.so")
-	if err := os.WriteFile(text, []byte("no library"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, os.WriteFile(text, []byte("no library"), 0o644))
 	undefined := needs.SharedLibrary(t, "libx.so",
 		"int missing_function(void); int f(void) { return missing_function(); }")
 	t.Chdir(dir)
@@ -69,9 +60,7 @@ func TestOpenErrorListsPaths(t *testing.T) {
 	}
 	for _, want := range []string{"the widget", "/nowhere/liba.so: cannot open shared object file",
 		"libno-such.so.9: cannot open", text + ": ", "missing_function"} {
-		if !strings.Contains(err.Error(), want) {
-			t.Errorf("%q is not in:\n%s", want, err)
-		}
+		test.ErrorContains(t, err, want)
 	}
 	if strings.Count(err.Error(), "/nowhere/liba.so") != 1 {
 		t.Errorf("a place is named twice:\n%s", err)
@@ -82,26 +71,20 @@ func TestGlobal(t *testing.T) {
 	user := needs.SharedLibrary(t, "libx.so",
 		"extern int shared_by_busbar_test; int f(void) { return shared_by_busbar_test; }")
 	owner := needs.SharedLibrary(t, "libx.so", "int shared_by_busbar_test = 1;")
-	if _, err := Open(Spec{Name: "owner", Candidates: []string{owner}}); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := Open(Spec{Name: "user", Candidates: []string{user}}); err == nil {
-		t.Fatal("a library opened without Global gave its symbols to another")
-	}
-	if _, err := Open(Spec{Name: "owner", Candidates: []string{owner}, Global: true}); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := Open(Spec{Name: "user", Candidates: []string{user}}); err != nil {
-		t.Errorf("after Global: %v", err)
-	}
+	_, err := Open(Spec{Name: "owner", Candidates: []string{owner}})
+	must.NoError(t, err)
+	_, err = Open(Spec{Name: "user", Candidates: []string{user}})
+	must.Error(t, err)
+	_, err = Open(Spec{Name: "owner", Candidates: []string{owner}, Global: true})
+	must.NoError(t, err)
+	_, err = Open(Spec{Name: "user", Candidates: []string{user}})
+	test.NoError(t, err)
 }
 
 func TestBuildID(t *testing.T) {
 	without := needs.SharedLibrary(t, "libx.so", "int x;", "-Wl,--build-id=none")
 	for _, path := range []string{without, "/nowhere", os.DevNull, "/proc/self/maps"} {
-		if id := BuildID(path); id != "" {
-			t.Errorf("%s: build id %q", path, id)
-		}
+		test.EqOp(t, "", BuildID(path), test.Sprint(path))
 	}
 }
 
@@ -124,8 +107,6 @@ func TestBuildIDInvalidNotes(t *testing.T) {
 		{note(0xffffffff, 2, 3, "GNU\x00"), ""},
 		{note(4, 2, 3, "GNX\x00\x01\xff\x00\x00"), ""},
 	} {
-		if id := gnuBuildID(c.notes, f); id != c.want {
-			t.Errorf("%q: %q, want %q", c.notes, id, c.want)
-		}
+		test.EqOp(t, c.want, gnuBuildID(c.notes, f), test.Sprint(c.notes))
 	}
 }

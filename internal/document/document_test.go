@@ -11,6 +11,9 @@ import (
 	"busbar/internal/golden"
 	"busbar/internal/notice"
 	_ "busbar/internal/notice/profiles"
+
+	"github.com/shoenig/test"
+	"github.com/shoenig/test/must"
 )
 
 // whole is a document with each kind of block.
@@ -90,19 +93,13 @@ func TestFormats(t *testing.T) {
 	for _, name := range append(document.FormatNames(), "md") {
 		t.Run(name, func(t *testing.T) {
 			var format document.Format
-			if err := format.Set(name); err != nil {
-				t.Fatalf("%v", err)
-			}
+			must.NoError(t, format.Set(name))
 			var b strings.Builder
-			if err := whole().Write(&b, format); err != nil {
-				t.Fatalf("%v", err)
-			}
+			must.NoError(t, whole().Write(&b, format))
 			golden.Text(t, "testdata/whole."+string(format), b.String())
 		})
 	}
-	if err := new(document.Format).Set("markdwn"); err == nil || !strings.Contains(err.Error(), "markdown") {
-		t.Errorf("unknown format: %v, want one that names markdown", err)
-	}
+	test.ErrorContains(t, new(document.Format).Set("markdwn"), "markdown")
 }
 
 // embedded are the style and the script, whose text is in files of their own, and their hashes.
@@ -110,9 +107,7 @@ var embedded = regexp.MustCompile(`(?s)(sha256-)[^']*('|$)|(<style>).*?(</style>
 
 func TestHTML(t *testing.T) {
 	var b strings.Builder
-	if err := whole().WriteHTML(&b); err != nil {
-		t.Fatalf("%v", err)
-	}
+	must.NoError(t, whole().WriteHTML(&b))
 	golden.Text(t, "testdata/whole.html", embedded.ReplaceAllString(b.String(), "$1$3$5…$2$4$6"))
 }
 
@@ -138,16 +133,10 @@ func TestHTMLEscapesText(t *testing.T) {
 		&document.Section{ID: hostile, Title: hostile, Fold: document.Folded},
 	)
 	var b strings.Builder
-	if err := d.WriteHTML(&b); err != nil {
-		t.Fatalf("%v", err)
-	}
-	if n := strings.Count(b.String(), "<script"); n != 2 {
-		t.Errorf("%d elements of scripts, want the data and the script", n)
-	}
+	must.NoError(t, d.WriteHTML(&b))
+	test.EqOp(t, 2, strings.Count(b.String(), "<script"))
 	for _, bad := range []string{"<img", "\"'>", "\x1b"} {
-		if strings.Contains(b.String(), bad) {
-			t.Errorf("%q is in the page", bad)
-		}
+		test.StrNotContains(t, b.String(), bad)
 	}
 	if n := strings.Count(b.String(), "&lt;script&gt;"); n < 20 {
 		t.Errorf("%d texts are in the page, want at least 20", n)
@@ -156,9 +145,7 @@ func TestHTMLEscapesText(t *testing.T) {
 
 func TestTextWidth(t *testing.T) {
 	var b strings.Builder
-	if err := whole().Write(&b, document.Text); err != nil {
-		t.Fatalf("%v", err)
-	}
+	must.NoError(t, whole().Write(&b, document.Text))
 	for line := range strings.Lines(b.String()) {
 		if n := len([]rune(strings.TrimSuffix(line, "\n"))); n > document.Width {
 			t.Errorf("%d columns: %q", n, line)
@@ -168,9 +155,7 @@ func TestTextWidth(t *testing.T) {
 
 func TestJSONSchema(t *testing.T) {
 	var b strings.Builder
-	if err := (&document.Document{Kind: "empty"}).Write(&b, document.JSON); err != nil {
-		t.Fatalf("%v", err)
-	}
+	must.NoError(t, (&document.Document{Kind: "empty"}).Write(&b, document.JSON))
 	var got struct {
 		Schema  int
 		Kind    string
@@ -180,9 +165,7 @@ func TestJSONSchema(t *testing.T) {
 		got.Notices == nil {
 		t.Errorf("%+v, %v, want schema 2 and an empty list of notices", got, err)
 	}
-	if err := (&document.Document{Data: []int{1}}).Write(&b, document.JSON); err == nil {
-		t.Errorf("a list as data made no error")
-	}
+	test.Error(t, (&document.Document{Data: []int{1}}).Write(&b, document.JSON))
 }
 
 func TestReportCountsNoticesOnce(t *testing.T) {

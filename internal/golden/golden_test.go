@@ -5,6 +5,9 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/shoenig/test"
+	"github.com/shoenig/test/must"
 )
 
 // A spy is a test whose failure is looked at.
@@ -19,27 +22,17 @@ func (s *spy) Errorf(format string, args ...any) { s.failed = fmt.Sprintf(format
 
 func TestText(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.txt")
-	if err := os.WriteFile(path, []byte("as it was\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, os.WriteFile(path, []byte("as it was\n"), 0o644))
 	fails := func(got string) string {
 		s := &spy{TB: t}
 		Text(s, path, got)
 		return s.failed
 	}
-	if said := fails("as it was\n"); said != "" {
-		t.Error(said)
-	}
-	if said, want := fails("as it is\n"), path+" differs (-update writes it anew); got\nas it is\n"; said != want {
-		t.Errorf("%q, want %q", said, want)
-	}
+	test.EqOp(t, "", fails("as it was\n"))
+	test.EqOp(t, path+" differs (-update writes it anew); got\nas it is\n", fails("as it is\n"))
 	defer func(before bool) { *update = before }(*update)
 	*update = true
-	if said := fails("as it is\n"); said != "" {
-		t.Error(said)
-	}
+	test.EqOp(t, "", fails("as it is\n"))
 	*update = false
-	if said := fails("as it is\n"); said != "" {
-		t.Error("-update has not written it:", said)
-	}
+	test.EqOp(t, "", fails("as it is\n"))
 }

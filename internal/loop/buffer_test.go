@@ -9,15 +9,16 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/shoenig/test"
+	"github.com/shoenig/test/must"
 )
 
 func TestBuffer(t *testing.T) {
 	page := os.Getpagesize()
 	for _, n := range []int64{0, 1, int64(page), int64(page) + 1, 1 << 20} {
 		b, err := AllocBuffer(n)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, err)
 		if b.Pointer() == nil || uintptr(b.Pointer())%uintptr(page) != 0 || int64(len(b.Bytes())) != n {
 			t.Errorf("%d bytes: %v, %d bytes", n, b.Pointer(), len(b.Bytes()))
 		}
@@ -32,9 +33,7 @@ func TestBuffer(t *testing.T) {
 		}
 	}
 	var none *Buffer
-	if err := none.Free(); err != nil {
-		t.Error(err)
-	}
+	test.NoError(t, none.Free())
 }
 
 func TestBufferTooLarge(t *testing.T) {

@@ -6,6 +6,9 @@ import (
 
 	"busbar/internal/loop"
 	"busbar/internal/loop/looptest"
+
+	"github.com/shoenig/test"
+	"github.com/shoenig/test/must"
 )
 
 // pause is the minimum time of each recorded step, in nanoseconds.
@@ -15,9 +18,7 @@ func newLoop(t *testing.T, wait, sync bool, samples int) (*loop.Loop, *looptest.
 	t.Helper()
 	log := looptest.New(100)
 	l, err := loop.New(log.Steps(wait, sync), samples)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, err)
 	t.Cleanup(func() { l.Close(); l.Close(); log.Close() })
 	return l, log
 }
@@ -34,9 +35,7 @@ func TestOrder(t *testing.T) {
 		l, log := newLoop(t, k.wait, k.sync, 2)
 		for _, run := range []struct{ batches, n int }{{1, 3}, {2, 2}} { // operations are counted through calls
 			s, err := l.Run(run.batches, run.n)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.NoError(t, err)
 			steps := int64(run.n)
 			if k.wait {
 				steps++
@@ -53,21 +52,15 @@ func TestOrder(t *testing.T) {
 				}
 			}
 		}
-		if got := log.Calls(); got != k.want {
-			t.Errorf("wait %v, sync %v: calls %q, wanted %q", k.wait, k.sync, got, k.want)
-		}
+		test.EqOp(t, k.want, log.Calls(), test.Sprint(k.wait, k.sync))
 	}
 }
 
 func TestOperationsTimedAlone(t *testing.T) {
 	l, log := newLoop(t, true, true, 4)
 	s, err := l.Run(2, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got, want := log.Calls(), "s0 i0 w1 s1 i1 w2"; got != want {
-		t.Errorf("calls %q, wanted %q", got, want)
-	}
+	must.NoError(t, err)
+	test.EqOp(t, "s0 i0 w1 s1 i1 w2", log.Calls())
 	for i := range 2 {
 		if s.Issued[i]-s.Start[i] < pause || s.End[i]-s.Issued[i] < pause {
 			t.Errorf("operation %d: %d, %d, %d", i, s.Start[i], s.Issued[i], s.End[i])
@@ -98,9 +91,8 @@ func TestErrorPosition(t *testing.T) {
 	}
 	l, log := newLoop(t, true, true, 1)
 	log.FailAt(5, 9) // s0 i0 i1 i2 w3
-	if _, err := l.Run(1, 3); err == nil {
-		t.Error("a failing wait is not an error")
-	}
+	_, err := l.Run(1, 3)
+	test.Error(t, err)
 }
 
 func TestSyncAfterError(t *testing.T) {
@@ -122,25 +114,21 @@ func TestSyncAfterError(t *testing.T) {
 		if !errors.As(err, &e) || e.Code != 7 || !l.Broken() {
 			t.Errorf("%v, broken %v", err, l.Broken())
 		}
-		if got := log.Calls(); got != k.want {
-			t.Errorf("calls %q, wanted %q", got, k.want)
-		}
+		test.EqOp(t, k.want, log.Calls())
 	}
 }
 
 func TestBadInput(t *testing.T) {
-	if _, err := loop.New(loop.Steps{}, 1); err == nil {
-		t.Error("a loop without an operation")
-	}
+	_, err := loop.New(loop.Steps{}, 1)
+	test.Error(t, err)
 	l, _ := newLoop(t, false, false, 4)
 	for _, batches := range []int{0, -1, 5} {
 		if _, err := l.Run(batches, 1); err == nil {
 			t.Errorf("%d batches in room for 4", batches)
 		}
 	}
-	if _, err := l.Run(1, 0); err == nil {
-		t.Error("an empty batch is accepted")
-	}
+	_, err = l.Run(1, 0)
+	test.Error(t, err)
 	l.Close()
 	if at, stage := l.Position(); at != 0 || stage != loop.Idle {
 		t.Error("a closed loop has a position")
@@ -152,14 +140,10 @@ func TestClockAdvances(t *testing.T) {
 		t.Errorf("%d after %d", b, a)
 	}
 	l, err := loop.New(loop.Steps{Issue: loop.Nothing()}, 1000)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, err)
 	defer l.Close()
 	s, err := l.Run(1000, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, err)
 	for i := 1; i < 1000; i++ {
 		if s.End[i] < s.Start[i] || s.Start[i] < s.End[i-1] {
 			t.Fatalf("stamps %d do not follow each other", i)

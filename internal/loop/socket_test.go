@@ -7,6 +7,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/shoenig/test/must"
 )
 
 // member is a rank of a tree: its sockets to its parent and its children.
@@ -22,9 +24,7 @@ func tree(t *testing.T, parents ...int) []member {
 	members[0].parent = -1
 	for r, p := range parents[1:] {
 		fds, err := syscall.Socketpair(syscall.AF_UNIX, syscall.SOCK_STREAM, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, err)
 		t.Cleanup(func() { _ = errors.Join(syscall.Close(fds[0]), syscall.Close(fds[1])) })
 		members[r+1].parent = fds[0]
 		members[p].children = append(members[p].children, fds[1])
@@ -72,9 +72,7 @@ func TestSocketBarrier(t *testing.T) {
 
 func TestSocketBarrierClosed(t *testing.T) {
 	members := tree(t, -1, 0)
-	if err := syscall.Shutdown(members[1].parent, syscall.SHUT_RDWR); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, syscall.Shutdown(members[1].parent, syscall.SHUT_RDWR))
 	var step *StepError
 	if err := pass(members[0], 1); !errors.As(err, &step) || syscall.Errno(step.Code) != syscall.ECONNRESET {
 		t.Error(err)

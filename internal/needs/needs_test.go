@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"runtime"
 	"testing"
+
+	"github.com/shoenig/test/must"
 )
 
 // A spy is a test whose end is looked at.
@@ -29,19 +31,13 @@ func (s *spy) Fatalf(format string, args ...any) {
 func TestMissing(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("PATH", dir)
-	if err := os.WriteFile(filepath.Join(dir, "tool"), []byte("#!/bin/sh\n"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, os.WriteFile(filepath.Join(dir, "tool"), []byte("#!/bin/sh\n"), 0o755))
 	const missing = "there is no thing on PATH: scripts ask with it"
 	const whole = missing + " (BUSBAR_TEST_WHOLE is set: nothing may be missing here)"
 	file := filepath.Join(dir, "*.so")
 	beside := filepath.Join(dir, examplesFolder)
-	if err := os.MkdirAll(beside, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(beside, "a.log"), nil, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, os.MkdirAll(beside, 0o755))
+	must.NoError(t, os.WriteFile(filepath.Join(beside, "a.log"), nil, 0o644))
 	none := filepath.Join(dir, "elsewhere", examplesFolder)
 	for _, c := range []struct {
 		what            string

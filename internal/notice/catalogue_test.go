@@ -14,13 +14,14 @@ import (
 	"busbar/internal/notice/nccllogs"
 	"busbar/internal/notice/preflights"
 	"busbar/internal/notice/profiles"
+
+	"github.com/shoenig/test"
+	"github.com/shoenig/test/must"
 )
 
 func TestMessagesShowValuesOfPointers(t *testing.T) {
-	if got := notice.Message(notice.RunSignalled{Signal: "SIGTERM", Rank: new(0),
-		Host: "a"}); got != "SIGTERM to rank 0 on a" {
-		t.Errorf("%q", got)
-	}
+	test.EqOp(t, "SIGTERM to rank 0 on a", notice.Message(notice.RunSignalled{Signal: "SIGTERM", Rank: new(0),
+		Host: "a"}))
 }
 
 // Every entry is complete, and its text has each field of its fact.
@@ -66,9 +67,7 @@ func TestCatalogue(t *testing.T) {
 func TestKept(t *testing.T) {
 	for _, e := range notice.Entries() {
 		text, err := json.Marshal(notice.Kept{Fact: e.Example})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, err)
 		var k notice.Kept
 		if err := json.Unmarshal(text, &k); err != nil || !reflect.DeepEqual(k.Fact, e.Example) {
 			t.Errorf("%s: %+v, %v", text, k.Fact, err)
@@ -95,32 +94,18 @@ func TestFromText(t *testing.T) {
 			Samples: 5, Needed: 6,
 		},
 		"successive samples resemble each other: the interval may be too " +
-			"narrow (100 samples, about 210 would do)": notice.Autocorrelated{
-			Samples: 100, Needed: 210,
-		},
-		"drift within the case: the last third of the samples is -7.1 % from the first": notice.Drift{
-			Change: -0.071,
-		},
-		"drift within the case: the last third of the samples is 21162 times the first": notice.Drift{
-			Change: 21161,
-		},
-		"drift within the case: the first third of the samples is 4.0 times the last": notice.Drift{
-			Change: -0.75,
-		},
+			"narrow (100 samples, about 210 would do)": notice.Autocorrelated{Samples: 100, Needed: 210},
+		"drift within the case: the last third of the samples is -7.1 % from the first": notice.Drift{Change: -0.071},
+		"drift within the case: the last third of the samples is 21162 times the first": notice.Drift{Change: 21161},
+		"drift within the case: the first third of the samples is 4.0 times the last":   notice.Drift{Change: -0.75},
 		"two modes: 0.25 us (60 % of samples) and 0.5 us (40 %); the " +
 			"median stands for one of them at most": notice.Bimodal{
 			Lower: 0.25e-6, LowerShare: 0.6, Upper: 0.5e-6, UpperShare: 0.4,
 		},
-		"3 samples are not finite numbers and are left out of every figure": notice.SamplesNotFinite{
-			Samples: 3,
-		},
-		"timer: one clock reading (25 ns) is 12 % of what is timed": notice.TimerCost{
-			Reading: 25e-9, Share: 0.12,
-		},
+		"3 samples are not finite numbers and are left out of every figure": notice.SamplesNotFinite{Samples: 3},
+		"timer: one clock reading (25 ns) is 12 % of what is timed":         notice.TimerCost{Reading: 25e-9, Share: 0.12},
 		"timer: percentiles are not claimed, the clock's step (1000 ns) " +
-			"is over a tenth of what is timed": notice.TimerResolution{
-			Step: 1e-6,
-		},
+			"is over a tenth of what is timed": notice.TimerResolution{Step: 1e-6},
 		"clocks: the offset between hosts is known to 2.5 us, which is 20 % of what is timed": notice.ClockUncertainty{
 			Uncertainty: 2.5e-6, Share: 0.2,
 		},
@@ -131,29 +116,19 @@ func TestFromText(t *testing.T) {
 			"figures say nothing about speed": notice.Oversubscribed{
 			Ranks: 2, Cores: 1, Host: "a", Why: "bound to CPUs 0",
 		},
-		"oversubscribed: so are 3 hosts more": notice.OversubscribedHosts{
-			Hosts: 3,
-		},
-		"oversubscribed: by far": notice.Oversubscribed{
-			Why: "by far",
-		},
+		"oversubscribed: so are 3 hosts more": notice.OversubscribedHosts{Hosts: 3},
+		"oversubscribed: by far":              notice.Oversubscribed{Why: "by far"},
 		"threads: a rank of Gloo has two, and vm has 2 CPUs for 2 ranks: small messages may take milliseconds; start " +
 			"fewer": notice.SharedThreads{Host: "vm", CPUs: 2, Ranks: 2},
 		"load: vm had a load average of 3.33 before the run; other work disturbs the figures": notice.HostLoad{
 			Host: "vm", Load: 3.33,
 		},
-		"threads: as an earlier version put it": notice.Oversubscribed{
-			Why: "as an earlier version put it",
-		},
-		"too small: 8 ranks share it in pieces of whole 16 bytes, and none is left": notice.TooSmall{
-			Ranks: 8,
-		},
+		"threads: as an earlier version put it":                                     notice.Oversubscribed{Why: "as an earlier version put it"},
+		"too small: 8 ranks share it in pieces of whole 16 bytes, and none is left": notice.TooSmall{Ranks: 8},
 		"time: its 100 operations would take about 3m20s, and --time-limit leaves 1m0s": notice.TakesTooLong{
 			Operations: 100, Takes: 200, Left: 60,
 		},
-		"time: left out to keep the run within --time-limit 5m0s": notice.TimeOver{
-			Limit: 300,
-		},
+		"time: left out to keep the run within --time-limit 5m0s": notice.TimeOver{Limit: 300},
 		"memory: it takes 4 TiB of buffers a rank; rank 1 on a may have 1.5 GiB of buffers: MemAvailable leaves 8 " +
 			"GiB for 4 ranks, a tenth and 32 MiB a rank kept back; backends " +
 			"that are interleaved share that by 2": notice.MemoryInsufficient{
@@ -174,9 +149,7 @@ func TestFromText(t *testing.T) {
 		"cut off after 1 round, whose figures these are":    notice.CutOff{Rounds: 1},
 		"the source counts wrong elements":                  notice.SourceCountsWrong{},
 		"the source marks the error as larger than allowed": notice.SourceErrorLarge{},
-		"the source says Fail": notice.SourceReports{
-			Text: "Fail",
-		},
+		"the source says Fail":                              notice.SourceReports{Text: "Fail"},
 		"busbw/algbw contradicts the number of ranks: printed 93.1/53.2 " +
 			"= 1.750, but 4 ranks give 1.500": notice.RanksContradicted{
 			BusBW: "93.1", AlgBW: "53.2", Ratio: 1.75, Ranks: 4, Expected: 1.5,
@@ -241,16 +214,12 @@ func TestOlderParameters(t *testing.T) {
 
 // What is simulated has one severity, whichever command reports it.
 func TestSeverityOfSimulation(t *testing.T) {
-	for _, f := range []notice.Fact{
-		notice.SimulatedRuns{}, notice.SimulatedSides{}, preflights.SimulatedGPUs{},
-	} {
+	for _, f := range []notice.Fact{notice.SimulatedRuns{}, notice.SimulatedSides{}, preflights.SimulatedGPUs{}} {
 		if s := notice.New(f).Severity; s != notice.Warning {
 			t.Errorf("%s is %v, want a warning", f.Code(), s)
 		}
 	}
-	if got := notice.Message(notice.SimulatedRuns{}); strings.Contains(got, "(") {
-		t.Errorf("%q names runs", got)
-	}
+	test.StrNotContains(t, notice.Message(notice.SimulatedRuns{}), "(")
 }
 
 // A template leaves out text in brackets if a field in it is empty.
@@ -273,9 +242,7 @@ func TestOptionalParts(t *testing.T) {
 		{notice.CollectiveUnknown{Fits: []string{"a", "b"}},
 			"the imported file does not name its collective; its columns fit a, b"},
 	} {
-		if got := notice.Message(c.fact); !strings.HasPrefix(got, c.want) {
-			t.Errorf("%q, want %q", got, c.want)
-		}
+		test.StrHasPrefix(t, c.want, notice.Message(c.fact))
 	}
 }
 
@@ -284,9 +251,7 @@ func TestOptionalParts(t *testing.T) {
 // them, or states the rest in its location.
 func TestOldPatterns(t *testing.T) {
 	text, err := os.ReadFile("testdata/patterns.tsv")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, err)
 	verbs := regexp.MustCompile(`%[-+.0-9]*[a-z]`)
 	for line := range strings.Lines(string(text)) {
 		code, pattern, _ := strings.Cut(strings.TrimSpace(line), "\t")

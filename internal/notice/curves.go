@@ -302,10 +302,7 @@ var curves = []Entry{
 		Source:   analysisSource,
 		Text: `time jumps {Direction} by a factor of {Factor} between two sizes: likely a protocol switch ({Before};
 			{After})`,
-		Details: []string{
-			"{Path}",
-			"[{Once}]",
-		},
+		Details: []string{"{Path}", "[{Once}]"},
 		Doc: `Two models fit below and above, and time jumps between them by more than the size explains. If it jumps
 			up, the library switches too early and the sizes just above are slower than necessary; if it jumps down,
 			too late.`,
@@ -407,14 +404,10 @@ var curves = []Entry{
 		Doc: `One rank's own time is nearly always the longest. In an operation that synchronises, it includes
 			waiting for other ranks.`},
 	{Example: BimodalPoints{WarnedPoints{8, 28, exampleWarned, Kept{Bimodal{20e-6, 0.6, 40e-6, 0.4}}}}, Severity: Info,
-		Source: analysisSource,
-		Text:   "{Points} of {Of} points have bimodal times",
-		Details: []string{
-			"{Where}.",
-			"Example: {Example}.",
-			"The slower times occur in applications too.",
-		},
-		Doc: "See bimodal-times. A warning where a quarter of the points or more have it."},
+		Source:  analysisSource,
+		Text:    "{Points} of {Of} points have bimodal times",
+		Details: []string{"{Where}.", "Example: {Example}.", "The slower times occur in applications too."},
+		Doc:     "See bimodal-times. A warning where a quarter of the points or more have it."},
 	{Example: DriftingPoints{WarnedPoints{8, 28, exampleWarned, Kept{Drift{0.12}}}}, Severity: Info,
 		Source: analysisSource,
 		Text:   "the times of {Points} of {Of} points drift while they are measured",
@@ -464,9 +457,7 @@ var curves = []Entry{
 		Severity: Warning,
 		Source:   analysisSource,
 		Text:     "the best bus bandwidth ({Best}) is {Share} of peak ({Peak})",
-		Details: []string{
-			"Peak: {What}.",
-		},
+		Details:  []string{"Peak: {What}."},
 		Doc: `Healthy machines reach 75 % of the peak of their slowest link. Reported below 65 % where sizes of 64 MiB
 			or more were measured; an error below 50 %.`,
 	},

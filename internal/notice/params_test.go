@@ -13,6 +13,10 @@ import (
 	"testing"
 
 	"busbar/internal/notice"
+	"busbar/internal/notice/nccllogs"
+
+	"github.com/shoenig/test"
+	"github.com/shoenig/test/must"
 )
 
 // A text leaves out its optional parts if a field in them is empty. Such a field is absent from the parameters in JSON.
@@ -28,13 +32,9 @@ func TestOptionalTextDependsOnOptionalFields(t *testing.T) {
 			fact.Set(reflect.ValueOf(e.Example))
 			fact.FieldByName(name).SetZero()
 			text, err := json.Marshal(notice.New(fact.Interface().(notice.Fact)))
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.NoError(t, err)
 			var n struct{ Parameters map[string]any }
-			if err := json.Unmarshal(text, &n); err != nil {
-				t.Fatal(err)
-			}
+			must.NoError(t, json.Unmarshal(text, &n))
 			inJSON, _, _ := strings.Cut(field.Tag.Get("json"), ",")
 			if value, has := n.Parameters[inJSON]; has {
 				t.Errorf("%s: %s is optional in the text; empty, it is %v in JSON and not absent", e.Code(), name,
@@ -94,9 +94,7 @@ func constants(t *testing.T) map[string][]string {
 	found := map[string][]string{}
 	for _, name := range names {
 		file, err := parser.ParseFile(token.NewFileSet(), name, nil, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, err)
 		ast.Inspect(file, func(n ast.Node) bool {
 			spec, is := n.(*ast.ValueSpec)
 			if !is {
@@ -119,4 +117,54 @@ func constants(t *testing.T) map[string][]string {
 		})
 	}
 	return found
+}
+
+func TestAlike(t *testing.T) {
+	count := nccllogs.OpCount(3)
+	disagree := func(name string, ranks int) nccllogs.RanksDisagree {
+		return nccllogs.RanksDisagree{Communicator: nccllogs.Communicator{Name: name, Ranks: ranks}}
+	}
+	for _, c := range []struct {
+		a, b notice.Fact
+		want bool
+	}{
+		{nccllogs.UnreachableInterface{Interface: "lo", Address: "1.2.3.4"},
+			nccllogs.UnreachableInterface{Interface: "lo", Address: "5.6.7.8"}, true},
+		{nccllogs.UnreachableInterface{Interface: "lo", Address: "1.2.3.4"},
+			nccllogs.UnreachableInterface{Interface: "docker0", Address: "1.2.3.4"}, false},
+		{nccllogs.SettingAffectsSpeed{Variable: "A", Value: "1", Effect: "A", Line: "n1: 7"},
+			nccllogs.SettingAffectsSpeed{Variable: "A", Value: "1", Effect: "A", Line: "n2: 9"}, true},
+		{nccllogs.SettingAffectsSpeed{Variable: "A", Value: "1", Effect: "A", Line: ""},
+			nccllogs.SettingAffectsSpeed{Variable: "A", Value: "2", Effect: "A", Line: ""}, false},
+		{nccllogs.NoGPUDirect{Each: []nccllogs.HostEnds{{Host: "n1", Sends: 1, OfSends: 2, Receives: 3,
+			OfReceives: 4}}},
+			nccllogs.NoGPUDirect{Each: []nccllogs.HostEnds{{Host: "n2", Sends: 1, OfSends: 2, Receives: 3,
+				OfReceives: 4}}}, true},
+		{nccllogs.NoGPUDirect{Each: []nccllogs.HostEnds{{Host: "n1", Sends: 1, OfSends: 2, Receives: 3,
+			OfReceives: 4}}}, nccllogs.NoGPUDirect{}, false},
+		{nccllogs.RanksDisagree{OpCount: &count}, nccllogs.RanksDisagree{}, false},
+		{disagree("comm 1", 4), disagree("comm 2", 4), true},
+		{disagree("comm 1", 4), disagree("comm 1", 8), false},
+		{nccllogs.LibraryMessage{Cause: "nic-event"}, nccllogs.LibraryMessage{Cause: "nic-port-error"}, false},
+		{nccllogs.LLForLarge{}, nccllogs.UnreachableInterface{}, false},
+	} {
+		if got := notice.Alike(c.a, c.b); got != c.want {
+			t.Errorf("%+v, %+v: %v", c.a, c.b, got)
+		}
+	}
+}
+
+// A location prints each part that is set.
+func TestLocation(t *testing.T) {
+	for want, l := range map[string]notice.Location{
+		"":                         {},
+		"a.jsonl":                  {File: "a.jsonl"},
+		"a.jsonl:12":               {File: "a.jsonl", Line: 12},
+		"trace.json, rank 3":       {File: "trace.json", Subject: "rank 3"},
+		"a:2, nccl, 64 B to 128 B": {File: "a", Line: 2, Subject: "nccl", From: 64, To: 128},
+		"nccl, all_reduce, 1 KiB":  {Subject: "nccl, all_reduce", From: 1024, To: 1024},
+		"64 B to 128 B":            {From: 64, To: 128},
+	} {
+		test.EqOp(t, want, l.String())
+	}
 }

@@ -206,11 +206,9 @@ var patterns = []Entry{
 	},
 	{
 		Example: UnevenPairs{12}, Severity: Warning,
-		Text: "{Pairs pair} are slow, too many for single slow links",
-		Details: []string{
-			"Some nodes are closer to each other than others, or it is noise.",
-		},
-		Doc: "Single links are reported only where few pairs are slow.",
+		Text:    "{Pairs pair} are slow, too many for single slow links",
+		Details: []string{"Some nodes are closer to each other than others, or it is noise."},
+		Doc:     "Single links are reported only where few pairs are slow.",
 	},
 	{
 		Example: UnclearHalves{1.2}, Severity: Warning,
@@ -230,10 +228,8 @@ var patterns = []Entry{
 		}, Severity: Info,
 		Text: `no {What} is slow[ (nodes differ by up to {Nodes}, pairs by up to {Pairs})][ (halves differ by up to
 			{Halves})]`,
-		Details: []string{
-			"[Times vary by about {Noise}: slowdowns below {Unseen} are not found.]", "{Suspects...}",
-		},
-		Doc: "All nodes and links are within the scatter of the times.",
+		Details: []string{"[Times vary by about {Noise}: slowdowns below {Unseen} are not found.]", "{Suspects...}"},
+		Doc:     "All nodes and links are within the scatter of the times.",
 	},
 	{
 		Example: NothingToCompare{}, Severity: Warning,

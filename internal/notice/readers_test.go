@@ -16,6 +16,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/shoenig/test"
+	"github.com/shoenig/test/must"
 )
 
 // readers are files that look into texts that are not this program's, or into its own for a reason.
@@ -83,9 +86,7 @@ func f(n notice.Notice, k notice.Kept, r *result.Record, err error, out map[stri
 		`texts := n.Details(); slices.Sort(texts); return len(texts) > 1`:                                   0,
 	} {
 		found := code.with(t, head+body+"\n}\n").readersIn("busbar/sample")
-		if len(found) != want {
-			t.Errorf("%s: found %q, want %d", body, found, want)
-		}
+		test.Len(t, want, found, test.Sprint(body))
 	}
 }
 
@@ -134,9 +135,7 @@ func load(t *testing.T) *program {
 		"./...")
 	list.Dir = filepath.Join("..", "..")
 	out, err := list.Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, err)
 	type listed struct {
 		ImportPath, Export, Dir string
 		CompiledGoFiles         []string
@@ -166,9 +165,7 @@ func load(t *testing.T) *program {
 				name = filepath.Join(p.Dir, name)
 			}
 			file, err := parser.ParseFile(code.fset, name, nil, 0)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.NoError(t, err)
 			files = append(files, file)
 		}
 		code.check(t, p.ImportPath, files)
@@ -181,9 +178,8 @@ func (p *program) check(t *testing.T, path string, files []*ast.File) {
 	c := &checked{path, files, &types.Info{Types: map[ast.Expr]types.TypeAndValue{},
 		Defs: map[*ast.Ident]types.Object{},
 		Uses: map[*ast.Ident]types.Object{}, Selections: map[*ast.SelectorExpr]*types.Selection{}}}
-	if _, err := (&types.Config{Importer: p.importer}).Check(path, p.fset, files, c.info); err != nil {
-		t.Fatal(err)
-	}
+	_, err := (&types.Config{Importer: p.importer}).Check(path, p.fset, files, c.info)
+	must.NoError(t, err)
 	p.packages = append(p.packages, c)
 }
 
@@ -191,9 +187,7 @@ func (p *program) check(t *testing.T, path string, files []*ast.File) {
 func (p *program) with(t *testing.T, source string) *program {
 	t.Helper()
 	file, err := parser.ParseFile(p.fset, "sample.go", source, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, err)
 	more := &program{p.fset, p.importer, slices.Clone(p.packages), p.makes, p.passes, p.gets}
 	more.check(t, "busbar/sample", []*ast.File{file})
 	return more

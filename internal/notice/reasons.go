@@ -271,11 +271,7 @@ var reasons = []Entry{
 		Text: "the imported file marks the error as larger than allowed",
 		Doc:  importDoc,
 	},
-	{
-		Example: SourceReports{"Fail"}, Severity: Error,
-		Text: "the imported file reports {Text}",
-		Doc:  importDoc,
-	},
+	{Example: SourceReports{"Fail"}, Severity: Error, Text: "the imported file reports {Text}", Doc: importDoc},
 	{
 		Example: RanksContradicted{"93.1", "53.2", 1.75, 4, 1.5}, Severity: Warning,
 		Text: `busbw/algbw contradicts the number of ranks: {BusBW}/{AlgBW} = {Ratio}, but {Ranks rank} give

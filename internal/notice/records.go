@@ -383,11 +383,9 @@ var records = []Entry{
 		Text: "the trace was not written: {Problem}",
 		Doc:  "The values of the step are complete; only the trace files for a timeline are missing."},
 	{Example: Oversubscribed{Ranks: 4, Cores: 2, Host: "node17"}, Severity: Warning,
-		Text: "oversubscribed[: {Ranks rank} share {Cores core}[ on {Host}]][ ({Limit})][ ({Why})][; {CPUs}]",
-		Details: []string{
-			"Times show waiting for a core, not the speed of communication.",
-		},
-		Advice: AdviceCores,
+		Text:    "oversubscribed[: {Ranks rank} share {Cores core}[ on {Host}]][ ({Limit})][ ({Why})][; {CPUs}]",
+		Details: []string{"Times show waiting for a core, not the speed of communication."},
+		Advice:  AdviceCores,
 		Doc: `More ranks than cores, a CPU quota, or ranks that are bound to overlapping sets of cores: an operation
 			takes as long as the scheduler needs to run all ranks in turn. rank --preflight finds it before a run;
 			values of such a run get no verdict and no peak.`},
@@ -402,11 +400,9 @@ var records = []Entry{
 		Doc: `Each rank of Gloo has a thread that waits for the network. Where it shares a CPU with its rank, each
 			small message waits for the scheduler.`},
 	{Example: SharedGPU{2, "NVIDIA H100", "0000:0a:00.0", "GPU-5d2c", false}, Severity: Warning,
-		Text: "ranks share a GPU[: {Ranks rank} use {GPU} at {PCI} ({UUID})]",
-		Details: []string{
-			"Times show waiting for the GPU, not the speed of communication.",
-		},
-		Advice: AdviceOwnGPU,
+		Text:    "ranks share a GPU[: {Ranks rank} use {GPU} at {PCI} ({UUID})]",
+		Details: []string{"Times show waiting for the GPU, not the speed of communication."},
+		Advice:  AdviceOwnGPU,
 		Doc: `Several ranks of a run use one GPU, known by its UUID. rank --preflight reports an error, with
 			--allow-shared-gpu a warning; values of such a run get no verdict and no peak.`},
 	{Example: HostLoad{"node17", 3.5}, Severity: Warning,

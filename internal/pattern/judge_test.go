@@ -9,6 +9,8 @@ import (
 	"busbar/internal/needs"
 	"busbar/internal/notice"
 	"busbar/internal/stats"
+
+	"github.com/shoenig/test"
 )
 
 var kinds = []struct {
@@ -157,9 +159,7 @@ func TestSlowOnce(t *testing.T) {
 	}
 	repeated := append(times, c.times(onceMore, rounds[1]...)...)
 	for _, times := range [][]Time{times, repeated} {
-		if got := Repeats(Pairs, 6, []Verdict{Judge(Pairs, 6, times)}); !slices.Equal(got, []int{2, 4}) {
-			t.Errorf("rounds %v, want 2 and 4", got)
-		}
+		test.SliceEqOp(t, []int{2, 4}, Repeats(Pairs, 6, []Verdict{Judge(Pairs, 6, times)}))
 	}
 	if n, again := Number(5, 7); n != 2 || !again {
 		t.Errorf("number 7 of 5 rounds is round %d, again %t", n, again)
@@ -282,7 +282,5 @@ func TestPairOfSuspects(t *testing.T) {
 			t.Errorf("%v takes %s times as long alone, want %g", s.Nodes, times(s.Alone), want)
 		}
 	}
-	if len(v.Suspects) != 2 {
-		t.Errorf("%+v", v.Suspects)
-	}
+	test.Len(t, 2, v.Suspects)
 }

@@ -4,15 +4,15 @@ import (
 	"fmt"
 	"slices"
 	"testing"
+
+	"github.com/shoenig/test"
 )
 
 // Each pair of nodes meets exactly once, in the minimum number of rounds, and a node is in one pair per round.
 func TestPairsScheduledOnce(t *testing.T) {
 	for n := 2; n <= 33; n++ {
 		rounds := scheduled(t, Pairs, n)
-		if want := n - 1 + n%2; len(rounds) != want {
-			t.Errorf("%d nodes: %d rounds, wanted %d", n, len(rounds), want)
-		}
+		test.Len(t, n-1+n%2, rounds, test.Sprint(n))
 		met := map[string]int{}
 		for _, r := range rounds {
 			busy := map[int]bool{}

@@ -15,6 +15,9 @@ import (
 	"busbar/internal/loop"
 	"busbar/internal/program"
 	"busbar/internal/program/programtest"
+
+	"github.com/shoenig/test"
+	"github.com/shoenig/test/must"
 )
 
 func newCrew(t *testing.T, threads int) *program.Crew {
@@ -22,9 +25,7 @@ func newCrew(t *testing.T, threads int) *program.Crew {
 	runtime.LockOSThread() // like the library's caller; separates its calls from those of the second thread
 	t.Cleanup(runtime.UnlockOSThread)
 	c, err := program.NewCrew(threads)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, err)
 	t.Cleanup(c.Close)
 	return c
 }
@@ -75,9 +76,8 @@ func (r *running) run(t *testing.T, m program.Mode) string {
 	t.Helper()
 	r.calls.Clear()
 	r.SetMode(m)
-	if _, err := r.loop.Run(1, 1); err != nil {
-		t.Fatal(err)
-	}
+	_, err := r.loop.Run(1, 1)
+	must.NoError(t, err)
 	return r.calls.String()
 }
 
@@ -87,17 +87,12 @@ func TestModes(t *testing.T) {
 	for _, k := range []struct {
 		way   way
 		calls string // the same in every mode that communicates
-	}{
-		{noCalls, "s0 s1 s2 w0 w2 s3 w1 w3"},
-		{blocks, "(b0) (i0) (b1) (i1) (b2) (i2) (b3) (i3)"},
-	} {
+	}{{noCalls, "s0 s1 s2 w0 w2 s3 w1 w3"}, {blocks, "(b0) (i0) (b1) (i1) (b2) (i2) (b3) (i3)"}} {
 		r := start(t, newCrew(t, 2), k.way, []uint64{8, 8, 8}, links, 1)
 		for m, want := range map[program.Mode]string{program.Compute: "", program.Comm: k.calls,
 			program.Sequential: k.calls,
 			program.Overlapped: k.calls} {
-			if got := r.run(t, m); got != want {
-				t.Errorf("way %d, %s: calls %q, wanted %q", k.way, m, got, want)
-			}
+			test.EqOp(t, want, r.run(t, m), test.Sprint(k.way, m))
 			r.followsRules(t, m)
 		}
 	}
@@ -205,19 +200,13 @@ func TestPoll(t *testing.T) {
 	for _, threads := range []int{1, 2} {
 		c := newCrew(t, threads)
 		r := start(t, c, polls, []uint64{4, 1000}, []program.Link{{After: 0, Before: 2}, {After: 0, Before: 2}}, 3)
-		if got, want := r.run(t, program.Overlapped), "s0 s1 t0 t0 t0 t1 t1 t1"; got != want {
-			t.Errorf("calls %q, wanted %q", got, want)
-		}
+		test.EqOp(t, "s0 s1 t0 t0 t0 t1 t1 t1", r.run(t, program.Overlapped))
 		if s := r.Spans(); s.Ops[1].End >= s.Segments[1].End || s.Ops[0].End > s.Ops[1].End {
 			t.Errorf("operations were seen to be done at %+v, behind segment %+v", s.Ops, s.Segments[1])
 		}
-		if got, want := r.run(t, program.Sequential), "s0 s1 w0 w1"; got != want {
-			t.Errorf("nothing overlaps an operation: got %q, want %q", got, want)
-		}
+		test.EqOp(t, "s0 s1 w0 w1", r.run(t, program.Sequential))
 		r = start(t, c, noCalls, []uint64{4, 1000}, []program.Link{{After: 0, Before: 2}}, 3)
-		if got, want := r.run(t, program.Overlapped), "s0 w0"; got != want {
-			t.Errorf("without polling: %q, wanted %q", got, want)
-		}
+		test.EqOp(t, "s0 w0", r.run(t, program.Overlapped))
 	}
 }
 
@@ -236,19 +225,13 @@ func TestSecondThread(t *testing.T) {
 		r.fakes[0].Hold(false)
 		named <- at
 	}()
-	if got, want := r.run(t, program.Overlapped), "(b0) (i0) (b1) (i1)"; got != want {
-		t.Errorf("calls %q, wanted %q", got, want)
-	}
+	test.EqOp(t, "(b0) (i0) (b1) (i1)", r.run(t, program.Overlapped))
 	if at := <-named; at.Op != 0 || at.Parts != 4 { // behind three segments
 		t.Errorf("%+v is in hand, not operation 0", at)
 	}
 	r.followsRules(t, program.Overlapped)
-	if at, want := r.InHand(), (program.InHand{Parts: 5, Segment: -1, Op: -1}); at != want {
-		t.Errorf("behind the step %+v is in hand, not %+v", at, want)
-	}
-	if n := r.fakes[0].OpenSignals() + r.fakes[1].OpenSignals(); n != 0 {
-		t.Errorf("%d signals may reach the second thread", n)
-	}
+	test.EqOp(t, (program.InHand{Parts: 5, Segment: -1, Op: -1}), r.InHand())
+	test.EqOp(t, 0, r.fakes[0].OpenSignals()+r.fakes[1].OpenSignals())
 }
 
 func TestErrors(t *testing.T) {
@@ -278,9 +261,7 @@ func TestErrors(t *testing.T) {
 			if op, code := r.Failed(); op != 1 || code != 77 {
 				t.Errorf("%c: operation %d failed with %d", k.what, op, code)
 			}
-			if got := r.calls.String(); got != k.calls {
-				t.Errorf("%c: calls %q, wanted %q", k.what, got, k.calls)
-			}
+			test.EqOp(t, k.calls, r.calls.String(), test.Sprint(k.what))
 			if at := r.InHand(); at.Segment != -1 || at.Op != -1 {
 				t.Errorf("%c: %+v is in hand", k.what, at)
 			}
@@ -339,13 +320,11 @@ func TestBadPrograms(t *testing.T) {
 			"begins before it, waits for segment 1": {Ops: []program.HostOp{async(1, 2), async(0, 1)}},
 	} {
 		s.Segments = []uint64{1, 1, 1}
-		if _, err := program.NewHost(c, s); err == nil || !strings.Contains(err.Error(), what) {
-			t.Errorf("%v, wanted %q", err, what)
-		}
+		_, err := program.NewHost(c, s)
+		test.ErrorContains(t, err, what)
 	}
-	if _, err := program.NewCrew(0); err == nil {
-		t.Error("a crew without threads is accepted")
-	}
+	_, err := program.NewCrew(0)
+	test.Error(t, err)
 }
 
 // All threads do the work: each unit sums to about 1.
@@ -367,14 +346,10 @@ func TestComputing(t *testing.T) {
 func newLoop(t *testing.T, c *program.Crew, s program.HostSpec) (*program.Host, *loop.Loop) {
 	t.Helper()
 	h, err := program.NewHost(c, s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, err)
 	t.Cleanup(h.Close)
 	l, err := loop.New(h.Steps(), 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, err)
 	t.Cleanup(l.Close)
 	return h, l
 }
@@ -386,9 +361,8 @@ func TestPollInterval(t *testing.T) {
 		t.Cleanup(calls.Close)
 		h, l := newLoop(t, newCrew(t, 1), program.HostSpec{Segments: []uint64{6000}, Interval: interval,
 			Ops: []program.HostOp{{Link: program.Link{After: -1, Before: 1}, Async: calls.New(1 << 30).Async()}}})
-		if _, err := l.Run(1, 1); err != nil {
-			t.Fatal(err)
-		}
+		_, err := l.Run(1, 1)
+		must.NoError(t, err)
 		took := time.Duration(h.Spans().Step.End - h.Spans().Step.Start)
 		if n := strings.Count(calls.String(), "t0"); n > int(took/interval)+1 {
 			t.Errorf("%d tests in %s, one every %s", n, took, interval)

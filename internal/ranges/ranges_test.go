@@ -3,6 +3,8 @@ package ranges
 import (
 	"fmt"
 	"testing"
+
+	"github.com/shoenig/test"
 )
 
 func TestFormat(t *testing.T) {
@@ -12,9 +14,7 @@ func TestFormat(t *testing.T) {
 		"1-2":       {1, 2},
 		"1-3,5,7-8": {1, 2, 3, 5, 7, 8},
 	} {
-		if got := Format(numbers); got != want {
-			t.Errorf("%v: %q, want %q", numbers, got, want)
-		}
+		test.EqOp(t, want, Format(numbers), test.Sprint(numbers))
 	}
 }
 
@@ -35,8 +35,6 @@ func TestNames(t *testing.T) {
 		"":                                      {},
 		"n0, n3, n6, n9, n12, n15, and 14 more": many,
 	} {
-		if got := Names(names); got != want {
-			t.Errorf("%v: %q, want %q", names, got, want)
-		}
+		test.EqOp(t, want, Names(names), test.Sprint(names))
 	}
 }

@@ -10,6 +10,8 @@ import (
 	"unsafe"
 
 	"busbar/internal/coll"
+
+	"github.com/shoenig/test"
 )
 
 func TestHalfFormats(t *testing.T) {
@@ -25,17 +27,13 @@ func TestHalfFormats(t *testing.T) {
 		{coll.BFloat16, 0x1p-133, 1},
 	} {
 		h := halves[c.t]
-		if got := h.encode(c.x); got != c.bits {
-			t.Errorf("%s: %g is %#04x, want %#04x", c.t, c.x, got, c.bits)
-		}
+		test.EqOp(t, c.bits, h.encode(c.x), test.Sprint(c.t, c.x))
 		if got := h.decode(c.bits); got != c.x || math.Signbit(got) != math.Signbit(c.x) {
 			t.Errorf("%s: %#04x is %g, want %g", c.t, c.bits, got, c.x)
 		}
 	}
 	for x, want := range map[float64]uint16{2049: 0x6800, 2051: 0x6802, 65519: 0x7bff, 65520: 0x7c00, 0x1p-25: 0} {
-		if got := halves[coll.Float16].encode(x); got != want {
-			t.Errorf("%g rounds to %#04x, want %#04x", x, got, want)
-		}
+		test.EqOp(t, want, halves[coll.Float16].encode(x), test.Sprint(x))
 	}
 	if !math.IsNaN(halves[coll.Float16].decode(halves[coll.Float16].encode(math.NaN()))) {
 		t.Error("NaN does not stay NaN")
@@ -133,12 +131,7 @@ func TestCheckPatterns(t *testing.T) {
 	for i := range right {
 		right[i] = h.encode(h.decode(pattern(0, uint32(i), 1)) + h.decode(pattern(1, uint32(i), 1)))
 	}
-	if err := checkPatterns(right, coll.BFloat16, coll.Sum, 1); err != nil {
-		t.Error(err)
-	}
+	test.NoError(t, checkPatterns(right, coll.BFloat16, coll.Sum, 1))
 	right[0x3f80] ^= 1
-	if err := checkPatterns(right, coll.BFloat16, coll.Sum, 1); err == nil ||
-		!strings.Contains(err.Error(), "bfloat16 sum of 1 and ") {
-		t.Errorf("a last bit that is wrong: %v", err)
-	}
+	test.ErrorContains(t, checkPatterns(right, coll.BFloat16, coll.Sum, 1), "bfloat16 sum of 1 and ")
 }

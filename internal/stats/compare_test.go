@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"busbar/internal/needs"
+
+	"github.com/shoenig/test"
 )
 
 const margin = 0.03
@@ -190,14 +192,10 @@ func TestRanks(t *testing.T) {
 		confidence float64
 	}{{3, 3, 0, 0.95}, {4, 4, 1, 0.95}, {4, 4, 0, 0.99}, {5, 5, 3, 0.95}, {5, 5, 1, 0.99}, {8, 8, 14, 0.95},
 		{10, 12, 30, 0.95}, {20, 20, 128, 0.95}, {2, 8, 1, 0.95}} {
-		if got := mannWhitneyRank(c.m, c.n, c.confidence); got != c.want {
-			t.Errorf("%d and %d launches: rank %d, want %d", c.m, c.n, got, c.want)
-		}
+		test.EqOp(t, c.want, mannWhitneyRank(c.m, c.n, c.confidence), test.Sprint(c.m, c.n))
 	}
 	for n, want := range map[int]int{5: 0, 6: 1, 8: 4, 10: 9, 20: 53, 25: 90} {
-		if got := signedRankRank(n, 0.95); got != want {
-			t.Errorf("%d pairs: rank %d, want %d", n, got, want)
-		}
+		test.EqOp(t, want, signedRankRank(n, 0.95), test.Sprint(n))
 	}
 	// Where counts exceed the integers of a float64, the normal approximation continues without a jump.
 	for _, n := range []int{28, 29} {
@@ -314,9 +312,7 @@ func TestRandomLabellings(t *testing.T) {
 			t.Errorf("%s: %+v", name, c.Comparison)
 		}
 	}
-	if n := drawn(8, 1e9); n != leastDrawn {
-		t.Errorf("%d drawn for more points than there is time for", n)
-	}
+	test.EqOp(t, leastDrawn, drawn(8, 1e9))
 }
 
 // With the planned number of launches, most comparisons are significant.

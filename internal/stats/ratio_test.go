@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"busbar/internal/needs"
+
+	"github.com/shoenig/test"
 )
 
 func TestRatioOf(t *testing.T) {
@@ -28,9 +30,7 @@ func TestRatioOf(t *testing.T) {
 			t.Errorf("without an interval on one side: %+v", r)
 		}
 	}
-	if r := RatioOf(Estimate{}, b); r != (Ratio{}) {
-		t.Errorf("without samples: %+v", r)
-	}
+	test.EqOp(t, Ratio{}, RatioOf(Estimate{}, b))
 }
 
 func TestRatioOverLaunches(t *testing.T) {
@@ -132,7 +132,5 @@ func TestInverse(t *testing.T) {
 	if r.Value != 2 || r.Lo != 1.25 || r.Hi != 2.5 {
 		t.Errorf("%+v", r)
 	}
-	if r := (Ratio{Value: 0.5}).Inverse(); r != (Ratio{Value: 2}) {
-		t.Errorf("without bounds: %+v", r)
-	}
+	test.EqOp(t, Ratio{Value: 2}, (Ratio{Value: 0.5}).Inverse())
 }

@@ -5,6 +5,8 @@ import (
 	"reflect"
 	"slices"
 	"testing"
+
+	"github.com/shoenig/test"
 )
 
 func TestSummarise(t *testing.T) {
@@ -23,12 +25,8 @@ func TestSummarise(t *testing.T) {
 		}
 	}
 	got.AutoCorr = 0
-	if !reflect.DeepEqual(got, want) {
-		t.Errorf("got  %+v\nwant %+v", got, want)
-	}
-	if !slices.Equal(x, before) {
-		t.Errorf("x was modified: %v", x)
-	}
+	test.Eq(t, want, got)
+	test.SliceEqOp(t, before, x)
 }
 
 func TestSummariseFewOrOddSamples(t *testing.T) {
@@ -76,9 +74,7 @@ func TestSummariseFewOrOddSamples(t *testing.T) {
 func TestTailQuantilesNeedSamples(t *testing.T) {
 	for n, want := range map[int][2]bool{9: {false, false}, 10: {true, false}, 99: {true, false}, 100: {true, true}} {
 		s := Summarise(normal.sample(seeded(1), n))
-		if got := [2]bool{s.P90 > 0, s.P99 > 0}; got != want {
-			t.Errorf("%d samples: p90, p99 claimed: %v, want %v", n, got, want)
-		}
+		test.EqOp(t, want, [2]bool{s.P90 > 0, s.P99 > 0}, test.Sprint(n))
 	}
 }
 
@@ -144,5 +140,43 @@ func TestAutoCorr(t *testing.T) {
 	runs := append(slices.Repeat([]float64{1}, 20), 2, 2, 2, 2)
 	if s := Summarise(slices.Repeat(runs, 20)); s.AutoCorr < 0.6 || s.BatchSize == 1 {
 		t.Errorf("runs of two values, their quartiles equal: autocorrelation %g, batch %d", s.AutoCorr, s.BatchSize)
+	}
+}
+
+func TestQuantile(t *testing.T) {
+	nan := math.NaN()
+	for _, c := range []struct {
+		x       []float64
+		q, want float64
+	}{
+		{nil, 0.5, nan},
+		{[]float64{7}, 0.9, 7},
+		{[]float64{3, 1, 2}, 0.5, 2},
+		{[]float64{4, 1, 3, 2}, 0.5, 2.5},
+		{[]float64{1, 2, 3, 4, 5}, 0.25, 2},
+		{[]float64{1, 2, 3, 4}, 0.9, 3.7},
+		{[]float64{1, 2, 3, 4}, 0, 1},
+		{[]float64{1, 2, 3, 4}, 1, 4},
+		{[]float64{1, 2, 3, 4}, 1.1, nan},
+		{[]float64{1, 2, 3, 4}, nan, nan},
+		{[]float64{1, nan, 3}, 0.5, nan},
+		{[]float64{0.1, 0.1, 0.1}, 0.3, 0.1},
+	} {
+		got := Quantile(c.x, c.q)
+		if math.Abs(got-c.want) > 1e-12 || math.IsNaN(got) != math.IsNaN(c.want) {
+			t.Errorf("Quantile(%v, %g) = %g, want %g", c.x, c.q, got, c.want)
+		}
+	}
+	test.EqOp(t, 6, Median([]float64{9, 1, 5, 7}))
+}
+
+func TestOutliers(t *testing.T) {
+	// Quartiles 3 and 7: fences −3 and 13, which are not outside themselves.
+	for _, c := range []struct {
+		first, last float64
+		want        int
+	}{{1, 9, 0}, {-3, 13, 0}, {-3.01, 9, 1}, {1, 13.01, 1}, {-50, 50, 2}} {
+		sorted := []float64{c.first, 2, 3, 4, 5, 6, 7, 8, c.last}
+		test.EqOp(t, c.want, outliers(sorted), test.Sprint(sorted))
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"busbar/internal/needs"
+
+	"github.com/shoenig/test"
 )
 
 // withoutNoise is times of lines, each from a place on.
@@ -41,9 +43,7 @@ func TestFitAlphaBeta(t *testing.T) {
 			t.Errorf("%s is %+v, want %g", c.what, c.p, c.want)
 		}
 	}
-	if got := FitAlphaBeta(sizes[:2], []float64{1, 2}); got != (Fit{}) {
-		t.Errorf("two points give %+v", got)
-	}
+	test.EqOp(t, Fit{}, FitAlphaBeta(sizes[:2], []float64{1, 2}))
 }
 
 func TestTrendDetection(t *testing.T) {
@@ -59,9 +59,7 @@ func TestTrendDetection(t *testing.T) {
 	var found [][2]int
 	for _, a := range got.Anomalies {
 		found = append(found, [2]int{a.From, a.To})
-		if want := a.From != 12; a.Drop() != want {
-			t.Errorf("%+v: a drop is %v", a, want)
-		}
+		test.EqOp(t, a.From != 12, a.Drop(), test.Sprint(a))
 	}
 	if len(found) != 3 || found[0] != [2]int{5, 5} || found[1] != [2]int{12, 12} || found[2] != [2]int{14, 15} {
 		t.Errorf("anomalies are at %v, want 5, 12, 14 to 15", found)

@@ -4,6 +4,8 @@ import (
 	"math"
 	"slices"
 	"testing"
+
+	"github.com/shoenig/test"
 )
 
 // pairsOf are the pairs of n nodes, each of 1 ms but for those named.
@@ -130,8 +132,6 @@ func TestStanding(t *testing.T) {
 		"slow alone, whatever comes then": {Evidence{Together: 0.3, Alone: 0.3, Repeated: 0, Again: true, Twice: true},
 			Slow},
 	} {
-		if got := c.e.Standing(); got != c.want {
-			t.Errorf("%s: %d, want %d", name, got, c.want)
-		}
+		test.EqOp(t, c.want, c.e.Standing(), test.Sprint(name))
 	}
 }

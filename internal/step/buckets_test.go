@@ -6,6 +6,9 @@ import (
 	"testing"
 
 	"busbar/internal/coll"
+
+	"github.com/shoenig/test"
+	"github.com/shoenig/test/must"
 )
 
 func bytesOf(buckets []Bucket, size int64) []int64 {
@@ -20,9 +23,7 @@ func bytesOf(buckets []Bucket, size int64) []int64 {
 // (30.04 MiB).
 func TestBucketsOfResNet50(t *testing.T) {
 	m, err := Find("resnet50", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, err)
 	for _, c := range []struct {
 		limit Cap
 		first int64
@@ -71,8 +72,6 @@ func TestUnusualBuckets(t *testing.T) {
 			[]Bucket{{1, 4, 4, 1}, {0, 1, 4, 1}}},
 		{"what is left over has no parameters", layersOf(0, 0, 4), 4, 0, []Bucket{{2, 3, 4, 1}, {0, 2, 0, 0}}},
 	} {
-		if got := Buckets(c.m, coll.Int8, c.limit, c.first); !slices.Equal(got, c.want) {
-			t.Errorf("%s: %v, not %v", c.name, got, c.want)
-		}
+		test.SliceEqOp(t, c.want, Buckets(c.m, coll.Int8, c.limit, c.first), test.Sprint(c.name))
 	}
 }

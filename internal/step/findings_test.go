@@ -7,6 +7,8 @@ import (
 
 	"busbar/internal/coll"
 	"busbar/internal/notice"
+
+	"github.com/shoenig/test"
 )
 
 // overlapping are rounds of 100 ms of computing and 10 ms of communication, of which the overlapped steps take so long.
@@ -51,9 +53,7 @@ func TestFindPoint(t *testing.T) {
 				t.Errorf("%s: severity %v", name, n.Severity)
 			}
 		}
-		if got := strings.Join(codes, " "); got != k.want {
-			t.Errorf("%s: %s, want %s", name, got, k.want)
-		}
+		test.EqOp(t, k.want, strings.Join(codes, " "), test.Sprint(name))
 	}
 	f := FiguresOf(costly())
 	fact := FindPoint(p, &f)[0].Fact.(notice.ExposedCommunication)

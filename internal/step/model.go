@@ -17,10 +17,7 @@ const (
 )
 
 // presets are the models that are made here: name to what makes it of the text behind the colon, "" for none.
-var presets = map[string]func(size string) (*Model, error){
-	"resnet50": resnet50,
-	"uniform":  uniform,
-}
+var presets = map[string]func(size string) (*Model, error){"resnet50": resnet50, "uniform": uniform}
 
 // Read finds a model by its name, among the presets and the YAML files of a folder, or by its path. It returns the name
 // of the file and its text, as Parse needs them; a preset has no text.

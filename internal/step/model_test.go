@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"busbar/internal/coll"
+
+	"github.com/shoenig/test/must"
 )
 
 // examples are the files that come with the tool, as package sweeps embeds them.
@@ -29,9 +31,7 @@ func TestModelsMatchPublishedSizes(t *testing.T) {
 		{"llama", 201, 1100048384, 0.15, 0.3},
 	} {
 		m, err := Find(want.name, examples)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, err)
 		tensors, names := 0, map[string]bool{}
 		for _, l := range m.Layers {
 			names[l.Name] = true
@@ -62,9 +62,7 @@ func TestModelsMatchPublishedSizes(t *testing.T) {
 // The times of convolutions are in proportion to their multiply-adds.
 func TestResNetTimes(t *testing.T) {
 	m, err := Find("resnet50", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, err)
 	seconds := map[string]float64{}
 	for _, l := range m.Layers {
 		seconds[l.Name] = l.Forward + l.Backward
@@ -85,9 +83,7 @@ func TestResNetTimes(t *testing.T) {
 
 func TestScale(t *testing.T) {
 	m, err := Find("uniform:4x1K", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, err)
 	m.Optimizer = 1
 	m.Scale(0.03)
 	if f, b := m.Forward(), m.Backward(); math.Abs(f-0.01) > 1e-15 || math.Abs(b-0.02) > 1e-15 || m.Optimizer != 1 {
@@ -97,9 +93,7 @@ func TestScale(t *testing.T) {
 
 func TestFindModel(t *testing.T) {
 	named := filepath.Join(t.TempDir(), "mine")
-	if err := os.WriteFile(named, []byte("forward: 1ms\nlayers: [{params: 8}]\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, os.WriteFile(named, []byte("forward: 1ms\nlayers: [{params: 8}]\n"), 0o600))
 	if m, err := Find(named, examples); err != nil || m.Name != "mine" || m.Source == "" {
 		t.Errorf("%v, %v", m, err)
 	}

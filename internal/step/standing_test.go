@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"busbar/internal/coll"
+
+	"github.com/shoenig/test"
 )
 
 func verdicts(s []Standing) (v []Verdict) {
@@ -55,9 +57,7 @@ func TestGroupsAreIndependent(t *testing.T) {
 	rounds := simulate(seeded(2), 12, 0.001, 0.3, 0.4, 0.2, 0.1, 0.05)
 	rounds[4] = nil
 	s := Standings(points, rounds)
-	if got := verdicts(s); !slices.Equal(got, []Verdict{Best, Slower, Slower, Best, NotCompared}) {
-		t.Errorf("verdicts %v", got)
-	}
+	test.SliceEqOp(t, []Verdict{Best, Slower, Slower, Best, NotCompared}, verdicts(s))
 	if got := Groups(points); len(got) != 2 || !slices.Equal(got[0], []int{0, 1, 4}) ||
 		!slices.Equal(got[1], []int{2, 3}) {
 		t.Errorf("groups %v", got)

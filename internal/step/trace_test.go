@@ -11,6 +11,9 @@ import (
 	"busbar/internal/coll"
 	"busbar/internal/golden"
 	"busbar/internal/program"
+
+	"github.com/shoenig/test"
+	"github.com/shoenig/test/must"
 )
 
 // Counts nanosecond by nanosecond, for any overlap.
@@ -54,21 +57,15 @@ func TestIntervalCount(t *testing.T) {
 			want.Span = last - first
 		}
 		want.Idle = want.Span - want.Compute - want.Exposed
-		if got := IntervalsOf(s); got != want {
-			t.Fatalf("%+v: %+v, want %+v", s, got, want)
-		}
+		must.EqOp(t, want, IntervalsOf(s), must.Sprint(s))
 	}
 }
 
 func TestSkippedWithoutInterval(t *testing.T) {
 	s := program.Spans{Segments: []program.Span{{Start: 100, End: 150}, {}},
 		Ops: []program.Span{{}, {Start: 160, End: 155}}}
-	if got, want := IntervalsOf(s), (Intervals{Span: 60, Compute: 50, Idle: 10}); got != want {
-		t.Errorf("%+v, want %+v", got, want)
-	}
-	if got := IntervalsOf(program.Spans{}); got != (Intervals{}) {
-		t.Errorf("without activities: %+v", got)
-	}
+	test.EqOp(t, (Intervals{Span: 60, Compute: 50, Idle: 10}), IntervalsOf(s))
+	test.EqOp(t, Intervals{}, IntervalsOf(program.Spans{}))
 }
 
 // aTrace is a trace of two ranks, with an operation still in progress when the next starts.
@@ -99,9 +96,7 @@ func aTrace() Trace {
 func TestTrace(t *testing.T) {
 	var b bytes.Buffer
 	trace := aTrace()
-	if err := trace.Write(&b); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, trace.Write(&b))
 	golden.Text(t, "testdata/trace.json", strings.ReplaceAll(b.String(), `},{"ph"`, "},\n{\"ph\""))
 }
 
@@ -111,9 +106,7 @@ func TestTraceOfGPU(t *testing.T) {
 		trace := aTrace()
 		trace.GPU, trace.Rehearsed = gpu, gpu == "Rehearsal"
 		var b strings.Builder
-		if err := trace.Write(&b); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, trace.Write(&b))
 		if text := b.String(); !strings.Contains(text, `{"name":"`+name+`"}`) ||
 			strings.Contains(text, `"on_host":true`) {
 			t.Errorf("%s: %s", gpu, text)

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"busbar/internal/coll"
+
+	"github.com/shoenig/test"
 )
 
 func TestCapRoundTrip(t *testing.T) {
@@ -75,8 +77,6 @@ func TestPointString(t *testing.T) {
 		"ddp 25M float32, no calls":                  {DDP, 25 << 20, coll.Float32, "", NoCalls},
 		"ddp all float8e4m3 + 1.5x, a second thread": {DDP, All, coll.Float8E4M3, "1.5x", Thread},
 	} {
-		if s := p.String(); s != want {
-			t.Errorf("%q, not %q", s, want)
-		}
+		test.EqOp(t, want, p.String())
 	}
 }

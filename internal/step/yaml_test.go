@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/shoenig/test"
 )
 
 // layersAre a model's layers in lines.
@@ -102,8 +104,6 @@ func TestModelFileErrors(t *testing.T) {
 	}
 	_, err := Parse("net.yaml", []byte("layers:\n- {params: x}\n- {parms: 1}\n- {shape: [-1]}\n"))
 	for _, line := range []string{"line 2", "line 3", "line 4"} {
-		if err == nil || !strings.Contains(err.Error(), line) {
-			t.Errorf("%s is missing: %v", line, err)
-		}
+		test.ErrorContains(t, err, line)
 	}
 }

@@ -3,6 +3,8 @@ package units
 import (
 	"math"
 	"testing"
+
+	"github.com/shoenig/test"
 )
 
 func TestFormats(t *testing.T) {
@@ -28,17 +30,30 @@ func TestFormats(t *testing.T) {
 		RoughBytes(25 << 20).String(): "25 MiB",
 		Probability(0.0001).String():  "less than 1 in 1000", Probability(0.012).String(): "1.2 %",
 	} {
-		if got != want {
-			t.Errorf("%q, want %q", got, want)
-		}
+		test.EqOp(t, want, got)
 	}
 }
 
 func TestBinary(t *testing.T) {
 	for n, want := range map[int64]string{0: "0 B", 1023: "1023 B", 1024: "1 KiB", 1536: "1.5 KiB", 32 << 20: "32 MiB",
 		1 << 40: "1 TiB", 1023 << 20: "0.999 GiB", 1048261427: "0.976 GiB", math.MaxInt64: "8 EiB"} {
-		if got := Binary(n); got != want {
-			t.Errorf("%d: %s, want %s", n, got, want)
+		test.EqOp(t, want, Binary(n), test.Sprint(n))
+	}
+}
+
+func TestMarkdown(t *testing.T) {
+	for text, want := range map[string]string{
+		"too \"large\" by far":   `too "large" by far`,
+		"NCCL_ALGO=<unset>":      `NCCL_ALGO=\<unset>`,
+		`a|b`:                    `a\|b`,
+		`a\|b`:                   `a\\\|b`,
+		"two\r\nlines\nor three": "two lines or three",
+		"\x1b[31mred\u202e":      "\uFFFD[31mred\uFFFD",
+		"节点 é":                   "节点 é",
+		"[x](http://x)":          `[x]\(http://x)`,
+	} {
+		if got := Markdown(text); got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
 		}
 	}
 }

@@ -9,6 +9,8 @@ import (
 	"busbar/internal/notice"
 	"busbar/rank/exit"
 	"busbar/rank/launch"
+
+	"github.com/shoenig/test"
 )
 
 // A rank that times out breaks the connections of the others; the others do not report.
@@ -50,12 +52,8 @@ func TestGlooMemory(t *testing.T) {
 	if one, more := memory(1, c), memory(8, c); one != share || more != 2*share {
 		t.Errorf("reduce_scatter: %g alone and %g together, want one and two of %g", one, more, share)
 	}
-	if other := memory(1, reduce); other != share {
-		t.Errorf("reduce on a rank that is not the root: %g, want %g", other, share)
-	}
-	if none := memory(8, inPlace); none != 0 {
-		t.Errorf("in place: %g", none)
-	}
+	test.EqOp(t, share, memory(1, reduce))
+	test.EqOp(t, 0, memory(8, inPlace))
 }
 
 func TestThreadCPUs(t *testing.T) {
@@ -74,9 +72,7 @@ func TestThreadCPUs(t *testing.T) {
 		"nothing is known":     {"", nil, 2, false, nil},
 		"unknown CPUs":         {"2", nil, 1, false, nil},
 	} {
-		if got := threadCPUs(c.own, c.granted, c.ranks, c.slurm); !slices.Equal(got, c.want) {
-			t.Errorf("%s: %v, want %v", name, got, c.want)
-		}
+		test.SliceEqOp(t, c.want, threadCPUs(c.own, c.granted, c.ranks, c.slurm), test.Sprint(name))
 	}
 }
 

@@ -7,6 +7,8 @@ import (
 
 	"busbar/rank/exit"
 	"busbar/rank/launch"
+
+	"github.com/shoenig/test"
 )
 
 func TestAssignGPUs(t *testing.T) {
@@ -78,14 +80,10 @@ func TestSlicedGPUs(t *testing.T) {
 		facts[r] = launch.RankFacts{Host: "a", Machine: "a"}
 	}
 	facts[3] = launch.RankFacts{Host: "b", Machine: "b"}
-	if got, want := slicedGPUs(ranks, facts), []bool{true, false, true, false, false, false, false,
-		false}; !slices.Equal(got, want) {
-		t.Errorf("%v, wanted %v", got, want)
-	}
+	test.SliceEqOp(t, []bool{true, false, true, false, false, false, false,
+		false}, slicedGPUs(ranks, facts))
 	want := "ranks 0, 2 on a share one GPU (H200, 1b, MIG-1, MIG-3); ranks 4, 5 on a share one GPU (H200, 1d, GPU-5)"
-	if got := sharedGPUs(ranks, facts); got != want {
-		t.Errorf("%q, wanted %q", got, want)
-	}
+	test.EqOp(t, want, sharedGPUs(ranks, facts))
 }
 
 // hostsOf are ranks that see GPUs: "a:0 1" is a rank on host a that sees two.
@@ -148,12 +146,8 @@ func TestAdjustedWorlds(t *testing.T) {
 	g := fitWorlds(seen, facts, worlds, false)
 	want := "worlds adjusted to the GPUs: 2 of 2, 4, 6; a world of 4 needs 4 GPUs: the first 2 ranks have one each, " +
 		"rank 2 on a has no GPU of its own"
-	if got := g.adjusted(worlds, 4); got != want {
-		t.Errorf("%q, wanted %q", got, want)
-	}
-	if got := g.adjusted([]int{2, 6}, 4); got != "" {
-		t.Errorf("all worlds that fit the launch are measured, but got %q", got)
-	}
+	test.EqOp(t, want, g.adjusted(worlds, 4))
+	test.EqOp(t, "", g.adjusted([]int{2, 6}, 4))
 }
 
 func TestAutoReason(t *testing.T) {

@@ -2,6 +2,7 @@ package backend
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"unsafe"
 
@@ -10,6 +11,7 @@ import (
 	"busbar/internal/loop"
 	"busbar/internal/notice"
 	"busbar/internal/operation"
+	"busbar/rank/launch"
 )
 
 // hostBackend is what backends on host memory have in common: the buffers are the world's, and a library knows of none.
@@ -169,5 +171,54 @@ func (o *hostOperation) Close() error {
 	if o.single != nil {
 		err = errors.Join(err, o.single.Close())
 	}
+	return err
+}
+
+// NewBarrier binds a barrier of these ranks as a step of the timed loop, for loops over something else than MPI.
+func NewBarrier(group launch.Comm) (*launch.Barrier, error) {
+	b, ok := group.(launch.LoopBarrier)
+	if !ok {
+		return nil, fmt.Errorf("the ranks have no barrier for the timed loop: %T lacks it", group)
+	}
+	return b.NewBarrier()
+}
+
+// HostArea is the host memory of a world's buffers: the input of the case in hand and, from a page of its own on, its
+// output. The backends that measure on host memory have it in turn, as one case is in hand at a time: what they compare
+// by are the same pages.
+type HostArea struct{ buffer *loop.Buffer }
+
+// Reserve makes the area that large at least. An error leaves it as it was.
+func (a *HostArea) Reserve(bytes int64) error {
+	had := int64(len(a.bytes()))
+	if a.buffer != nil && had >= bytes {
+		return nil
+	}
+	if err := a.Free(); err != nil {
+		return err
+	}
+	grown, err := loop.AllocBuffer(bytes)
+	if err != nil && had > 0 {
+		if before, again := loop.AllocBuffer(had); again == nil {
+			a.buffer = before
+		}
+		return err
+	}
+	a.buffer = grown
+	return err
+}
+
+// bytes is the area as it is now; none before the first reserve.
+func (a *HostArea) bytes() []byte {
+	if a.buffer == nil {
+		return nil
+	}
+	return a.buffer.Bytes()
+}
+
+// Free gives the memory back.
+func (a *HostArea) Free() error {
+	err := a.buffer.Free()
+	a.buffer = nil
 	return err
 }

@@ -4,6 +4,10 @@ import (
 	"testing"
 
 	"busbar/internal/coll"
+	"busbar/internal/step"
+
+	"github.com/shoenig/test"
+	"github.com/shoenig/test/must"
 )
 
 // NCCL's rules for windows: equal sizes on all ranks, and outputs at the same offset on each, in place at the rank's
@@ -58,6 +62,43 @@ func TestWindowLayout(t *testing.T) {
 					}
 				}
 			}
+		}
+	}
+}
+
+func TestHostArea(t *testing.T) {
+	var a HostArea
+	test.Len(t, 0, a.bytes())
+	must.NoError(t, a.Reserve(4096))
+	a.bytes()[0] = 7
+	if err := a.Reserve(100); err != nil || len(a.bytes()) < 4096 || a.bytes()[0] != 7 {
+		t.Error("less than there is changes the area", err)
+	}
+	if err := a.Reserve(1 << 62); err == nil || len(a.bytes()) < 4096 {
+		t.Errorf("a failed reserve leaves %d bytes: %v", len(a.bytes()), err)
+	}
+	if err := a.Free(); err != nil || len(a.bytes()) != 0 {
+		t.Error(err)
+	}
+}
+
+// The total work does not depend on the segments.
+func TestHostUnits(t *testing.T) {
+	c := &hostComputing{speed: 1e6}
+	for _, k := range []struct {
+		segments int
+		each     float64 // s
+	}{{1, 4e-4}, {1000, 4e-7}, {1600, 2.5e-7}, {250, 1.6e-6}} {
+		var all []step.Segment
+		for range k.segments {
+			all = append(all, step.Segment{Pieces: []float64{k.each}})
+		}
+		var sum uint64
+		for _, units := range c.units(all) {
+			sum += units
+		}
+		if sum != 400 {
+			t.Errorf("%d segments of %g s come to %d units, not 400", k.segments, k.each, sum)
 		}
 	}
 }

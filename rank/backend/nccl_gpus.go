@@ -14,6 +14,7 @@ import (
 	"busbar/internal/result"
 	"busbar/rank/exit"
 	"busbar/rank/launch"
+	"busbar/rank/machine"
 )
 
 // ncclGPUs are the driver, this rank's GPU, and what every rank knows of the GPUs of all.
@@ -162,3 +163,39 @@ func (g *ncclGPUs) throttled(w *World) ([]result.Throttled, error) {
 func (g *ncclGPUs) shared(ranks []int) bool {
 	return slices.ContainsFunc(ranks, func(r int) bool { return g.ranks[r].Shared })
 }
+
+var (
+	_ Accelerator = (*ncclLibrary)(nil)
+	_ Describer   = (*ncclLibrary)(nil)
+	_ Connector   = (*ncclLibrary)(nil)
+	_ Diagnoser   = (*ncclLibrary)(nil)
+	_ Warner      = (*glooLibrary)(nil)
+	_ Prepared    = (*glooBackend)(nil)
+	_ Prepared    = (*ncclBackend)(nil)
+	_ Throttling  = (*ncclBackend)(nil)
+)
+
+// Graph implements Accelerator.
+func (l *ncclLibrary) Graph(iterations int) int {
+	if l.h.Options.GPU.Graph == 0 {
+		return 0
+	}
+	return cmp.Or(iterations, GraphOperations)
+}
+
+// Links implements Accelerator.
+func (l *ncclLibrary) Links() string {
+	if l.Simulated() {
+		return ""
+	}
+	return machine.GPULinks()
+}
+
+// Setup implements Prepared.
+func (b *ncclBackend) Setup() []result.Setup { return b.prepared }
+
+// Throttled implements Throttling.
+func (b *ncclBackend) Throttled() []result.Throttled { return b.held }
+
+// ConnectsAtFirstUse implements Connector.
+func (l *ncclLibrary) ConnectsAtFirstUse() bool { return true }

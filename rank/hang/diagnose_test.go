@@ -2,13 +2,13 @@ package hang
 
 import (
 	"fmt"
-	"slices"
-	"strings"
 	"testing"
 	"time"
 
 	"busbar/internal/notice"
 	"busbar/rank/launch"
+
+	"github.com/shoenig/test"
 )
 
 const hungCase = "all_reduce float32 64 KiB"
@@ -144,14 +144,10 @@ func TestNameHang(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			got := Diagnose(c.ranks[1:], c.ranks[0].State).Problem
 			for _, w := range c.want {
-				if !strings.Contains(got, w) {
-					t.Errorf("want %q in %q", w, got)
-				}
+				test.StrContains(t, got, w)
 			}
 			for _, w := range c.not {
-				if strings.Contains(got, w) {
-					t.Errorf("%q must not be in %q", w, got)
-				}
+				test.StrNotContains(t, got, w)
 			}
 		})
 	}
@@ -180,8 +176,6 @@ func TestHungRanks(t *testing.T) {
 			{PlacedRank: notice.PlacedRank{Rank: 3, Host: "node03"}, Standing: notice.StandingLeft}}},
 		"no rank": {[]launch.Report{at(0, 18, "issuing"), at(1, 18, "issuing")}, nil},
 	} {
-		if got := Diagnose(c.ranks[1:], c.ranks[0].State).Ranks; !slices.Equal(got, c.want) {
-			t.Errorf("%s: %+v, want %+v", name, got, c.want)
-		}
+		test.SliceEqOp(t, c.want, Diagnose(c.ranks[1:], c.ranks[0].State).Ranks, test.Sprint(name))
 	}
 }

@@ -15,6 +15,9 @@ import (
 	"busbar/internal/notice"
 	"busbar/rank/launch"
 	"busbar/rank/timeout"
+
+	"github.com/shoenig/test"
+	"github.com/shoenig/test/must"
 )
 
 // twoHosts is a job of four ranks: 0 and 1 on near, 2 and 3 on far, each with the board of its host.
@@ -68,9 +71,7 @@ func TestSurveyWithoutControlChannel(t *testing.T) {
 	for _, want := range []string{"rank 1 on near (pid 1073741824) does not answer",
 		"rank 1 last reported 1m", " ago, at iteration 17 (issuing) of " + hungCase + ", in phase measure for 1s",
 		"no report from ranks 2 on far (pid 1073741824), 3 on far (pid 1073741824): no side channel"} {
-		if !strings.Contains(text, want) {
-			t.Errorf("no %q in %q", want, text)
-		}
+		test.StrContains(t, text, want)
 	}
 }
 
@@ -139,34 +140,20 @@ func TestSurveyOfSilentRankOfAnotherHost(t *testing.T) {
 // A stopped process and an exited process have different states.
 func TestProcessState(t *testing.T) {
 	c := exec.Command("sleep", "1000")
-	if err := c.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, c.Start())
 	pid := c.Process.Pid
 	// While it starts it may wait for the disk.
 	awaitProcess(t, "the process to sleep", func() bool { return processState("/", pid) == "" })
-	if err := c.Process.Signal(syscall.SIGSTOP); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, c.Process.Signal(syscall.SIGSTOP))
 	awaitProcess(t, "the process to stop", func() bool { return processState("/", pid) == ProcessStopped })
-	if err := c.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, c.Process.Kill())
 	awaitProcess(t, "the process to end", func() bool { return processState("/", pid) == processGone })
 	_ = c.Wait()
-	if got := processState("/", pid); got != processGone {
-		t.Errorf("a process that exited: %q", got)
-	}
+	test.EqOp(t, processGone, processState("/", pid))
 	root := t.TempDir() // a name with all that a name can hold
-	if err := os.MkdirAll(filepath.Join(root, "proc/7"), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(root, "proc/7/stat"), []byte("7 (a) R (b) D 1 2 3"), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	if got := processState(root, 7); got != processKernel {
-		t.Errorf("%q", got)
-	}
+	must.NoError(t, os.MkdirAll(filepath.Join(root, "proc/7"), 0o755))
+	must.NoError(t, os.WriteFile(filepath.Join(root, "proc/7/stat"), []byte("7 (a) R (b) D 1 2 3"), 0o644))
+	test.EqOp(t, processKernel, processState(root, 7))
 }
 
 func awaitProcess(t *testing.T, what string, condition func() bool) {

@@ -7,6 +7,8 @@ import (
 	"busbar/internal/loop"
 	"busbar/internal/loop/looptest"
 	"busbar/rank/launch"
+
+	"github.com/shoenig/test/must"
 )
 
 // A phase's limit is the larger of the timeout and ten times its expected time.
@@ -44,15 +46,12 @@ func TestWatchdogSeesTheLoop(t *testing.T) {
 	log := looptest.New(8)
 	defer log.Close()
 	l, err := loop.New(log.Steps(true, true), 4)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, err)
 	defer l.Close()
 	w := &Watchdog{}
 	w.Attach(l, nil)
-	if _, err := l.Run(3, 1); err != nil {
-		t.Fatal(err)
-	}
+	_, err = l.Run(3, 1)
+	must.NoError(t, err)
 	if s := w.State(); s.Iteration != 2 || s.Stage != "" {
 		t.Errorf("%+v", s)
 	}

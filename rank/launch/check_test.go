@@ -2,10 +2,11 @@ package launch
 
 import (
 	"fmt"
-	"strings"
 	"testing"
 
 	"busbar/rank/exit"
+
+	"github.com/shoenig/test"
 )
 
 func TestOneRankWorlds(t *testing.T) {
@@ -31,9 +32,7 @@ func TestOneRankWorlds(t *testing.T) {
 			t.Errorf("world %d of %d: %v", c.world, c.started, got)
 		}
 		for _, w := range c.want {
-			if !strings.Contains(got.Error(), w) {
-				t.Errorf("want %q in %q", w, got)
-			}
+			test.StrContains(t, got.Error(), w, test.Sprint(got))
 		}
 		if got != nil && exit.FailureOf(got).Parts.Remedy == "" {
 			t.Errorf("world %d of %d: no remedy: %v", c.world, c.started, got)
@@ -72,9 +71,7 @@ func TestCheckRanks(t *testing.T) {
 				t.Fatalf("got %v", err)
 			}
 			for _, w := range c.want {
-				if !strings.Contains(err.Error(), w) {
-					t.Errorf("want %q in %q", w, err)
-				}
+				test.ErrorContains(t, err, w)
 			}
 		})
 	}

@@ -12,6 +12,9 @@ import (
 
 	"busbar/rank/launch"
 	"busbar/rank/launch/launchtest"
+
+	"github.com/shoenig/test"
+	"github.com/shoenig/test/must"
 )
 
 // 130 ranks are three blocks of the tree. The system tests run the suite over MPI.
@@ -19,13 +22,9 @@ func TestTCPConforms(t *testing.T) {
 	for _, n := range []int{1, 2, 5, 130} {
 		t.Run(fmt.Sprint(n), func(t *testing.T) {
 			socket, err := net.Listen("tcp", "127.0.0.1:0")
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.NoError(t, err)
 			port := socket.Addr().(*net.TCPAddr).Port
-			if err := socket.Close(); err != nil {
-				t.Fatal(err)
-			}
+			must.NoError(t, socket.Close())
 			errs := make([]error, n)
 			ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 			defer cancel()
@@ -42,9 +41,7 @@ func TestTCPConforms(t *testing.T) {
 				})
 			}
 			wait.Wait()
-			if err := errors.Join(errs...); err != nil {
-				t.Error(err)
-			}
+			test.NoError(t, errors.Join(errs...))
 		})
 	}
 }

@@ -14,13 +14,9 @@ import (
 // Another program may listen on the server's port at an address that every host has.
 func TestDialOfAnotherServer(t *testing.T) {
 	_, info, err := ListenControl(2, handlers("", nil, nil))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, err)
 	other, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, err)
 	defer other.Close()
 	go func() {
 		for {

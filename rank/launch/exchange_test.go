@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"busbar/rank/exit"
+
+	"github.com/shoenig/test"
 )
 
 // alone is a group of one rank.
@@ -36,9 +38,7 @@ func TestExchangeKeepsValues(t *testing.T) {
 		t.Errorf("%+v, %v", all, err)
 	}
 	var text string
-	if err := Broadcast(alone{}, &text); err == nil {
-		t.Error("a value of no fixed size was sent")
-	}
+	test.Error(t, Broadcast(alone{}, &text))
 }
 
 func TestTogetherNamesLowestFailedRank(t *testing.T) {

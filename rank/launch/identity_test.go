@@ -6,6 +6,9 @@ import (
 	"regexp"
 	"slices"
 	"testing"
+
+	"github.com/shoenig/test"
+	"github.com/shoenig/test/must"
 )
 
 func TestBuildIdentity(t *testing.T) {
@@ -15,21 +18,15 @@ func TestBuildIdentity(t *testing.T) {
 	}
 	// A copy is the same build wherever it lies.
 	exe, err := os.ReadFile("/proc/self/exe")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, err)
 	dir := t.TempDir()
 	for name, content := range map[string][]byte{"copy": exe, "longer": append(slices.Clone(exe), "x"...),
 		"a": []byte("a"), "b": []byte("b"), "empty": nil} {
-		if err := os.WriteFile(filepath.Join(dir, name), content, 0o755); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, os.WriteFile(filepath.Join(dir, name), content, 0o755))
 	}
 	seen := map[string]string{own: "this program"}
 	for _, name := range []string{"copy", "longer"} { // the linker's note counts, the file is not read to its end
-		if got := identityOf(filepath.Join(dir, name)); got != own {
-			t.Errorf("%s is %s, the original %s", name, got, own)
-		}
+		test.EqOp(t, own, identityOf(filepath.Join(dir, name)), test.Sprint(name))
 	}
 	for _, name := range []string{"a", "b", "empty"} {
 		got := identityOf(filepath.Join(dir, name))
@@ -38,7 +35,5 @@ func TestBuildIdentity(t *testing.T) {
 		}
 		seen[got] = name
 	}
-	if got := identityOf(filepath.Join(dir, "none")); got != "unknown" {
-		t.Errorf("a missing file is %q", got)
-	}
+	test.EqOp(t, "unknown", identityOf(filepath.Join(dir, "none")))
 }

@@ -10,15 +10,16 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/shoenig/test"
+	"github.com/shoenig/test/must"
 )
 
 // freePort is a port that was free a moment ago.
 func freePort(t testing.TB) int {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, err)
 	defer l.Close()
 	return l.Addr().(*net.TCPAddr).Port
 }
@@ -56,17 +57,13 @@ func connectAll(t testing.TB, all []*Meeting) ([]*TCP, []error) {
 func onRanks(t testing.TB, n int, f func(c Comm) error) []*TCP {
 	t.Helper()
 	launches, errs := connectAll(t, meetings(t, n))
-	if err := errors.Join(errs...); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, errors.Join(errs...))
 	var wait sync.WaitGroup
 	for r, l := range launches {
 		wait.Go(func() { errs[r] = f(l.World()) })
 	}
 	wait.Wait()
-	if err := errors.Join(errs...); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, errors.Join(errs...))
 	return launches
 }
 
@@ -75,9 +72,7 @@ func finalizeAll(t testing.TB, launches []*TCP) {
 	var wait sync.WaitGroup
 	for _, l := range launches {
 		wait.Go(func() {
-			if err := l.Finalize(); err != nil {
-				t.Error(err)
-			}
+			test.NoError(t, l.Finalize())
 		})
 	}
 	wait.Wait()
@@ -104,9 +99,7 @@ func TestTCPRefusals(t *testing.T) {
 				wait.Go(func() { _, errs[i] = ConnectTCP(ctx, m, nil, "build", io.Discard) })
 			}
 			wait.Wait()
-			if err := errors.Join(errs...); err == nil || !strings.Contains(err.Error(), c.word) {
-				t.Error(err)
-			}
+			test.ErrorContains(t, errors.Join(errs...), c.word)
 		})
 	}
 }
@@ -120,9 +113,7 @@ func join(t *testing.T, m *Meeting) net.Conn {
 			continue
 		}
 		hello := tcpHello{Rank: m.Rank, Size: m.Size, Build: "build"}
-		if err := greetRank0(conn, meetingKey(m, nil), hello); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, greetRank0(conn, meetingKey(m, nil), hello))
 		return conn
 	}
 	t.Fatal("rank 0 does not listen")
@@ -140,15 +131,11 @@ func TestTCPRankStartedAgain(t *testing.T) {
 		wait.Go(func() { launches[r], errs[r] = ConnectTCP(ctx, all[r], nil, "build", io.Discard) })
 	}
 	start(0)
-	if err := join(t, all[1]).Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, join(t, all[1]).Close())
 	start(1)
 	start(2)
 	wait.Wait()
-	if err := errors.Join(errs...); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, errors.Join(errs...))
 	finalizeAll(t, launches)
 }
 
@@ -158,9 +145,7 @@ func TestTCPRank0StartedAgain(t *testing.T) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	socket, err := net.Listen("tcp", fmt.Sprint("127.0.0.1:", all[0].Port))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, err)
 	launches, errs := make([]*TCP, 2), make([]error, 2)
 	var wait sync.WaitGroup
 	wait.Go(func() { launches[1], errs[1] = ConnectTCP(ctx, all[1], nil, "build", io.Discard) })
@@ -168,14 +153,10 @@ func TestTCPRank0StartedAgain(t *testing.T) {
 	if err == nil {
 		_, err = greetRank(conn, meetingKey(all[0], nil))
 	}
-	if err := errors.Join(err, sendText(conn, nil), conn.Close(), socket.Close()); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, errors.Join(err, sendText(conn, nil), conn.Close(), socket.Close()))
 	launches[0], errs[0] = ConnectTCP(ctx, all[0], nil, "build", io.Discard)
 	wait.Wait()
-	if err := errors.Join(errs...); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, errors.Join(errs...))
 	finalizeAll(t, launches)
 }
 
@@ -190,9 +171,7 @@ func TestTCPOutcome(t *testing.T) {
 	}()
 	conn := join(t, all[1])
 	defer conn.Close()
-	if err := join(t, all[2]).Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, join(t, all[2]).Close())
 	cancel()
 	reason, err := receiveText(conn)
 	mine := <-ended
@@ -230,23 +209,17 @@ func TestTCPSecret(t *testing.T) {
 func TestTCPPortInUse(t *testing.T) {
 	all := meetings(t, 2)
 	socket, err := net.Listen("tcp", fmt.Sprint("127.0.0.1:", all[0].Port))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, err)
 	defer socket.Close()
-	if _, err := ConnectTCP(context.Background(), all[0], nil, "build", io.Discard); err == nil ||
-		!strings.Contains(err.Error(), "is in use") {
-		t.Error(err)
-	}
+	_, err = ConnectTCP(context.Background(), all[0], nil, "build", io.Discard)
+	test.ErrorContains(t, err, "is in use")
 }
 
 func TestTCPMissingRank(t *testing.T) {
 	ctx, cancel := context.WithTimeout(context.Background(), 300*time.Millisecond)
 	defer cancel()
 	_, err := ConnectTCP(ctx, meetings(t, 3)[0], nil, "build", io.Discard)
-	if err == nil || !strings.Contains(err.Error(), "2 of 3 ranks (1, 2) are not connected") {
-		t.Error(err)
-	}
+	test.ErrorContains(t, err, "2 of 3 ranks (1, 2) are not connected")
 }
 
 // strangers connect to a port: some send what is no handshake, some stay silent.
@@ -254,9 +227,7 @@ func strangers(t *testing.T, address string) {
 	t.Helper()
 	for i := range 20 {
 		conn, err := net.Dial("tcp", address)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, err)
 		t.Cleanup(func() { _ = conn.Close() })
 		_, _ = conn.Write([]byte(strings.Repeat("GET / HTTP/1.1\r\n\r\n", i%3)))
 		if i%2 == 0 {
@@ -279,34 +250,24 @@ func TestTCPStrangers(t *testing.T) {
 		wait.Go(func() { launches[r], errs[r] = ConnectTCP(ctx, all[r], nil, "build", io.Discard) })
 	}
 	wait.Wait()
-	if err := errors.Join(errs...); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, errors.Join(errs...))
 	finalizeAll(t, launches)
 }
 
 // The same where ranks connect to each other.
 func TestMembersAmongStrangers(t *testing.T) {
 	socket, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, err)
 	defer socket.Close()
 	key, conns, ended := []byte("key"), make([]net.Conn, 3), make(chan error)
 	go func() { ended <- acceptMembers(conns, socket, key) }()
 	strangers(t, socket.Addr().String())
 	first, err := dialFirst(socket.Addr().String(), key, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, err)
 	again, err := dialFirst(socket.Addr().String(), key, 1) // as after a timeout
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, err)
 	other, err := dialFirst(socket.Addr().String(), key, 2)
-	if err := errors.Join(err, <-ended); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, errors.Join(err, <-ended))
 	if conns[1].RemoteAddr().String() != again.LocalAddr().String() ||
 		conns[2].RemoteAddr().String() != other.LocalAddr().String() {
 		t.Errorf("connected to %v and %v", conns[1].RemoteAddr(), conns[2].RemoteAddr())
@@ -323,9 +284,7 @@ func TestTCPLostInFinalize(t *testing.T) {
 	var wait sync.WaitGroup
 	for r, l := range launches[:2] {
 		wait.Go(func() {
-			if err := l.Finalize(); err == nil {
-				t.Errorf("rank %d finalizes without rank 2", r)
-			}
+			test.Error(t, l.Finalize(), test.Sprint(r))
 		})
 	}
 	wait.Wait()
@@ -334,9 +293,7 @@ func TestTCPLostInFinalize(t *testing.T) {
 func TestTCPLostRank(t *testing.T) {
 	launches := onRanks(t, 3, func(Comm) error { return nil })
 	_ = launches[2].links[0].Close()
-	if err := launches[0].World().Barrier(); err == nil || !strings.Contains(err.Error(), "rank 2") {
-		t.Error(err)
-	}
+	test.ErrorContains(t, launches[0].World().Barrier(), "rank 2")
 }
 
 func TestTCPAbort(t *testing.T) {

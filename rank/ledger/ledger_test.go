@@ -2,10 +2,11 @@ package ledger
 
 import (
 	"io"
-	"reflect"
 	"testing"
 
 	"busbar/internal/result"
+
+	"github.com/shoenig/test"
 )
 
 // The end of a file lists the ranks with reduced clocks, each once.
@@ -19,7 +20,5 @@ func TestThrottled(t *testing.T) {
 		{Rank: 2, Host: "a", Reasons: []string{"heat"}},
 		{Rank: 5, Host: "b", Reasons: []string{"power", "heat"}},
 	}
-	if got := s.end(result.Complete, nil, 0).Throttled; !reflect.DeepEqual(got, want) {
-		t.Errorf("%+v, want %+v", got, want)
-	}
+	test.Eq(t, want, s.end(result.Complete, nil, 0).Throttled)
 }

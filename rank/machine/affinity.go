@@ -3,12 +3,16 @@ package machine
 import (
 	"fmt"
 	"math"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
+	"unsafe"
 
 	"busbar/internal/notice"
 	"busbar/internal/ranges"
+
+	"golang.org/x/sys/unix"
 )
 
 // Affinity is the list of CPUs that this process may use, as Linux writes it ("0-3,8"), and how many they are. Unknown
@@ -175,4 +179,28 @@ func CountNodes(machines []string) (nodes, ranksPerNode int) {
 		ranksPerNode = max(ranksPerNode, len(g))
 	}
 	return len(groups), ranksPerNode
+}
+
+// GrantedCPUs are those on which the system lets a thread of this process run, whatever its launcher has bound it to;
+// nil if unknown.
+func GrantedCPUs() []int {
+	found := make(chan []int)
+	go func() {
+		runtime.LockOSThread() // for good: the thread ends with the goroutine, and nothing else runs where it may
+		var all, granted unix.CPUSet
+		const most = 8 * int(unsafe.Sizeof(all))
+		for i := range most {
+			all.Set(i)
+		}
+		var cpus []int
+		if unix.SchedSetaffinity(0, &all) == nil && unix.SchedGetaffinity(0, &granted) == nil {
+			for i := range most {
+				if granted.IsSet(i) {
+					cpus = append(cpus, i)
+				}
+			}
+		}
+		found <- cpus
+	}()
+	return <-found
 }

@@ -8,6 +8,8 @@ import (
 	"busbar/internal/notice"
 	"busbar/internal/ranges"
 	"busbar/rank/machine/machinetest"
+
+	"github.com/shoenig/test"
 )
 
 func TestCPUs(t *testing.T) {
@@ -26,9 +28,7 @@ func TestCPUs(t *testing.T) {
 	}
 	for _, list := range []string{"", "5", "0-3,8", "0,2,4-5"} {
 		cpus, _ := ParseCPUs(list)
-		if got := ranges.Format(cpus); got != list {
-			t.Errorf("%q comes back as %q", list, got)
-		}
+		test.EqOp(t, list, ranges.Format(cpus))
 	}
 }
 
@@ -61,9 +61,7 @@ func TestCPUQuota(t *testing.T) {
 	} {
 		root := machinetest.Root(t, map[string]string{"proc/self/cgroup": "0::/a\n"})
 		machinetest.Write(t, root, c.files)
-		if got := CPUQuota(root); got != c.want {
-			t.Errorf("%s: %g, want %g", name, got, c.want)
-		}
+		test.EqOp(t, c.want, CPUQuota(root), test.Sprint(name))
 	}
 }
 
@@ -106,8 +104,20 @@ func TestOversubscribed(t *testing.T) {
 			crowd(3, 2, "node2", none),
 			notice.OversubscribedHosts{Hosts: 2}}},
 	} {
-		if got := Oversubscribed(c.places); !slices.Equal(got, c.want) {
-			t.Errorf("%s: %v, want %v", name, got, c.want)
-		}
+		test.SliceEqOp(t, c.want, Oversubscribed(c.places), test.Sprint(name))
+	}
+}
+
+func TestGrantedCPUs(t *testing.T) {
+	own, _ := Affinity("/")
+	mine, err := ParseCPUs(own)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := GrantedCPUs(); !Within(mine, got) {
+		t.Errorf("this process may run on %s, and is granted %v", own, got)
+	}
+	if after, _ := Affinity("/"); after != own {
+		t.Errorf("asking has moved this thread from %s to %s", own, after)
 	}
 }

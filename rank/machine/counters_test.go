@@ -2,13 +2,14 @@ package machine
 
 import (
 	"reflect"
-	"slices"
 	"strings"
 	"testing"
 
 	"busbar/internal/notice"
 	"busbar/internal/result"
 	"busbar/rank/machine/machinetest"
+
+	"github.com/shoenig/test"
 )
 
 const snmpText = "Ip: Forwarding\nIp: 2\nTcp: RtoAlgorithm MaxConn RetransSegs InErrs\nTcp: 1 -1 %s 0\nUdp: " +
@@ -54,14 +55,10 @@ func TestCounters(t *testing.T) {
 		{Name: "lo", RxBytes: 10},
 		{Name: "tcp", Retransmits: 5},
 	}
-	if got := after.Since(before); !slices.Equal(got, want) {
-		t.Errorf("got  %+v\nwant %+v", got, want)
-	}
+	test.SliceEqOp(t, want, after.Since(before))
 	warnings := LinkWarnings(before, after, 1)
 	link := notice.LinkErrors{Port: "mlx5_0/1", Counters: []string{"1 symbol_error", "20 out_of_sequence"}}
-	if !reflect.DeepEqual(warnings, []notice.Fact{link}) {
-		t.Errorf("%v, want %v", warnings, link)
-	}
+	test.Eq(t, []notice.Fact{link}, warnings, test.Sprint(link))
 }
 
 func TestNoCounters(t *testing.T) {
@@ -106,8 +103,6 @@ func TestMoved(t *testing.T) {
 		{"unknown before", -1, 5, 64, 0},
 		{"unknown after", 5, -1, 64, 0},
 	} {
-		if got := moved(c.before, c.after, c.bits); got != c.want {
-			t.Errorf("%s: %d, want %d", c.name, got, c.want)
-		}
+		test.EqOp(t, c.want, moved(c.before, c.after, c.bits), test.Sprint(c.name))
 	}
 }

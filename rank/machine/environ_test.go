@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/shoenig/test"
 )
 
 func TestEnvironment(t *testing.T) {
@@ -65,7 +67,5 @@ func TestEnvironmentValues(t *testing.T) {
 	if n := len(allowed["UCX_LONG"]); n > 2100 || !strings.HasSuffix(allowed["UCX_LONG"], "…") {
 		t.Errorf("a long value has %d bytes", n)
 	}
-	if allowed["UCX_BYTES"] != "a\uFFFDb" {
-		t.Errorf("%q", allowed["UCX_BYTES"])
-	}
+	test.EqOp(t, "a\uFFFDb", allowed["UCX_BYTES"])
 }

@@ -3,11 +3,13 @@ package machine
 import (
 	"os"
 	"path/filepath"
-	"reflect"
 	"testing"
 
 	"busbar/internal/result"
 	"busbar/rank/machine/machinetest"
+
+	"github.com/shoenig/test"
+	"github.com/shoenig/test/must"
 )
 
 func TestPortRates(t *testing.T) {
@@ -31,19 +33,13 @@ func TestPortRates(t *testing.T) {
 	} {
 		machinetest.Write(t, root, files)
 	}
-	if err := os.MkdirAll(filepath.Join(root, "sys/class/infiniband/rdmap0/device"), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink("../../bus/pci/drivers/efa",
-		filepath.Join(root, "sys/class/infiniband/rdmap0/device/driver")); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, os.MkdirAll(filepath.Join(root, "sys/class/infiniband/rdmap0/device"), 0o755))
+	must.NoError(t, os.Symlink("../../bus/pci/drivers/efa",
+		filepath.Join(root, "sys/class/infiniband/rdmap0/device/driver")))
 	want := []result.Port{{Name: "mlx5_0/1", Link: "InfiniBand", Rate: 400},
 		{Name: "mlx5_2/1", Link: "Ethernet", Rate: 2.5}, {Name: "rdmap0/1", Link: "EFA", Rate: 100},
 		{Name: "eth0", Rate: 25}}
-	if got := PortRates(root); !reflect.DeepEqual(got, want) {
-		t.Errorf("got  %+v\nwant %+v", got, want)
-	}
+	test.Eq(t, want, PortRates(root))
 	if got := PortRates(t.TempDir()); got != nil {
 		t.Errorf("without links: %+v", got)
 	}
@@ -81,15 +77,33 @@ func TestReadLink(t *testing.T) {
 			files[filepath.Join(slot, "0000:1b:00.0", name)] = text + "\n"
 		}
 		root := machinetest.Root(t, files)
-		if err := os.Symlink("../../../devices/pci0000:00/0000:00:01.0/0000:1b:00.0",
-			filepath.Join(root, "sys/bus/pci/devices/0000:1b:00.0")); err != nil {
-			t.Fatal(err)
-		}
-		if got := PCIeLink(root, "0000:1B:00.0", c.virtual); !reflect.DeepEqual(got, c.want) {
-			t.Errorf("%s: got %+v, want %+v", c.name, got, c.want)
-		}
+		must.NoError(t, os.Symlink("../../../devices/pci0000:00/0000:00:01.0/0000:1b:00.0",
+			filepath.Join(root, "sys/bus/pci/devices/0000:1b:00.0")))
+		test.Eq(t, c.want, PCIeLink(root, "0000:1B:00.0", c.virtual), test.Sprint(c.name))
 	}
 	if got := PCIeLink(t.TempDir(), "0000:1b:00.0", false); got != nil {
 		t.Errorf("a device that is not there has %+v", got)
 	}
+}
+
+func TestTopology(t *testing.T) {
+	files := map[string]string{
+		"sys/devices/system/cpu/online": "0-3\n", "sys/devices/system/node/online": "0-1\n",
+		"sys/devices/system/node/node0/cpulist":        "0,2\n",
+		"sys/devices/system/node/node0/meminfo":        "Node 0 MemTotal:       1048576 kB\nNode 0 MemFree: 1 kB\n",
+		"sys/devices/system/node/node1/cpulist":        "1,3\n",
+		"sys/devices/system/node/node1/meminfo":        "Node 1 MemTotal:       2097152 kB\n",
+		"sys/class/infiniband/mlx5_0/device/numa_node": "1\n", "sys/class/net/eth0/device/numa_node": "0\n",
+		"sys/class/net/lo/mtu":                "65536\n",
+		"sys/class/net/eth1/device/numa_node": "-1\n",
+	}
+	for cpu, at := range map[string][2]string{"0": {"0", "0,2"}, "1": {"1", "1,3"}, "2": {"0", "0,2"},
+		"3": {"1", "1,3"}} {
+		dir := "sys/devices/system/cpu/cpu" + cpu + "/topology/"
+		files[dir+"physical_package_id"], files[dir+"thread_siblings_list"] = at[0], at[1]
+	}
+	want := "2 sockets, 2 cores, 4 hardware threads\nNUMA node 0: CPUs 0,2, 1 GiB, eth0\nNUMA node 1: CPUs 1,3, 2 " +
+		"GiB, mlx5_0"
+	test.EqOp(t, want, Topology(machinetest.Root(t, files)))
+	test.EqOp(t, "", Topology(t.TempDir()))
 }

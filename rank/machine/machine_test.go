@@ -6,6 +6,8 @@ import (
 
 	"busbar/internal/result"
 	"busbar/rank/machine/machinetest"
+
+	"github.com/shoenig/test"
 )
 
 func TestMachineFacts(t *testing.T) {
@@ -31,17 +33,13 @@ func TestMachineFacts(t *testing.T) {
 	want := result.Machine{OS: "Debian GNU/Linux 12 (bookworm)", CPU: "AMD EPYC 7763", Cores: 3,
 		Governor: "performance, powersave",
 		MemoryB:  1 << 20, Load1: 1.25, Container: "docker in virtual machine"}
-	if got != want {
-		t.Errorf("got  %+v\nwant %+v", got, want)
-	}
+	test.EqOp(t, want, got)
 }
 
 func TestUnknownMachine(t *testing.T) {
 	got := Facts(t.TempDir())
 	got.Host, got.Kernel = "", ""
-	if want := (result.Machine{Governor: "unknown"}); got != want {
-		t.Errorf("got %+v", got)
-	}
+	test.EqOp(t, (result.Machine{Governor: "unknown"}), got)
 }
 
 func TestCPUModel(t *testing.T) {
@@ -52,9 +50,7 @@ func TestCPUModel(t *testing.T) {
 		"cpu\t\t: POWER9, altivec supported\nmodel\t: 8335\n":               "POWER9, altivec supported",
 		"": "",
 	} {
-		if got := cpuModel(machinetest.Root(t, map[string]string{"proc/cpuinfo": info})); got != want {
-			t.Errorf("%q is %q, want %q", info, got, want)
-		}
+		test.EqOp(t, want, cpuModel(machinetest.Root(t, map[string]string{"proc/cpuinfo": info})), test.Sprint(info))
 	}
 }
 
@@ -79,8 +75,20 @@ func TestContainer(t *testing.T) {
 			"sys/class/dmi/id/product_name": "c5.metal\n"}, ""},
 		"Xen": {map[string]string{"sys/hypervisor/type": "xen\n"}, "virtual machine (xen)"},
 	} {
-		if got := container(machinetest.Root(t, c.files)); got != c.want {
-			t.Errorf("%s: %q, want %q", name, got, c.want)
+		test.EqOp(t, c.want, container(machinetest.Root(t, c.files)), test.Sprint(name))
+	}
+}
+
+func TestField(t *testing.T) {
+	text := "model\t\t: 17\nmodel name\t: AMD EPYC: 7763\nMax data size             unlimited  unlimited  bytes\n  " +
+		"inactive_file 4096\nempty:\n"
+	for key, want := range map[string]string{
+		"model": "17", "model name": "AMD EPYC: 7763", "Max data size": "unlimited  unlimited  bytes",
+		"inactive_file": "4096",
+		"empty":         "", "inactive": "", "missing": "", "Max data": "size             unlimited  unlimited  bytes",
+	} {
+		if got := Field(text, key); got != want {
+			t.Errorf("field %q is %q, want %q", key, got, want)
 		}
 	}
 }

@@ -9,6 +9,9 @@ import (
 	"busbar/internal/notice/preflights"
 	"busbar/rank/machine"
 	"busbar/rank/machine/machinetest"
+
+	"github.com/shoenig/test"
+	"github.com/shoenig/test/must"
 )
 
 func TestReadPorts(t *testing.T) {
@@ -23,9 +26,7 @@ func TestReadPorts(t *testing.T) {
 		"sys/class/infiniband_verbs/uverbs8/ibdev": "rdmap0\n", // no file under /dev
 		"sys/module/nvidia_peermem/":               "",
 	})
-	if err := os.Symlink("../../bus/pci/drivers/efa", filepath.Join(root, at, "rdmap0/device/driver")); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, os.Symlink("../../bus/pci/drivers/efa", filepath.Join(root, at, "rdmap0/device/driver")))
 	f := readFabric(root, noVariables)
 	want := []machine.RDMAPort{
 		{Name: "mlx5_0/1", State: "ACTIVE", Phys: "LinkUp", Rate: "400 Gb/sec (4X NDR)", Link: "InfiniBand",
@@ -57,26 +58,26 @@ func TestCheckRDMA(t *testing.T) {
 		for w := range slices.Chunk(countsAndKinds, 2) {
 			all = append(all, preflights.PortKind{Ports: w[0].(int), Kind: w[1].(string)})
 		}
-		return want{Passed, preflights.RDMAPorts{Ports: all}}
+		return preflights.RDMAPorts{Ports: all}
 	}
 	slow := func(rate string) want {
-		return want{Caution, preflights.RDMALinkNarrow{Links: []preflights.PortRate{{Port: "mlx5_1/1", Rate: rate}}}}
+		return preflights.RDMALinkNarrow{Links: []preflights.PortRate{{Port: "mlx5_1/1", Rate: rate}}}
 	}
 	for name, c := range map[string]struct {
 		second machine.RDMAPort
 		want   want
 	}{
 		"two up": {up("mlx5_1/1"), ports(2, ndr)},
-		"down": {with(func(p *machine.RDMAPort) { p.State, p.Phys = "DOWN", "Polling" }), want{Caution,
+		"down": {with(func(p *machine.RDMAPort) { p.State, p.Phys = "DOWN", "Polling" }),
 			preflights.RDMAPortsDown{Active: 1, Of: 2, Down: []preflights.PortState{{Port: "mlx5_1/1", State: "DOWN",
-				Physical: "Polling"}}}}},
+				Physical: "Polling"}}}},
 		"one lane": {with(func(p *machine.RDMAPort) { p.Rate = "100 Gb/sec (1X NDR)" }), slow("100 Gb/sec (1X NDR)")},
 		"slowest":  {with(func(p *machine.RDMAPort) { p.Rate = "10 Gb/sec (4X SDR)" }), slow("10 Gb/sec (4X SDR)")},
 		"Ethernet": {with(func(p *machine.RDMAPort) { p.Rate, p.Link = "25 Gb/sec (1X EDR)", "Ethernet" }), ports(1,
 			"Ethernet 25 Gb/sec (1X EDR)", 1, ndr)},
 		"EFA": {with(func(p *machine.RDMAPort) { p.EFA = true }), ports(1, "EFA 400 Gb/sec (4X NDR)", 1, ndr)},
-		"no file": {with(func(p *machine.RDMAPort) { p.Open = false }), want{Caution,
-			preflights.RDMANotPermitted{Ports: []string{"mlx5_1/1"}}}},
+		"no file": {with(func(p *machine.RDMAPort) { p.Open = false }),
+			preflights.RDMANotPermitted{Ports: []string{"mlx5_1/1"}}},
 		"two lanes": {with(func(p *machine.RDMAPort) { p.Rate = "100 Gb/sec (2X HDR)" }),
 			ports(1, "InfiniBand 100 Gb/sec (2X HDR)",
 				1, ndr)},
@@ -88,10 +89,9 @@ func TestCheckRDMA(t *testing.T) {
 	}
 	down := with(func(p *machine.RDMAPort) { p.State, p.Open = "INIT", false })
 	expect(t, "nothing works", checkRDMA(hostOf(1, Setup{Fabric: fabric{Ports: []machine.RDMAPort{down}}})),
-		want{Caution,
-			preflights.RDMAPortsDown{Of: 1,
-				Down: []preflights.PortState{{Port: "mlx5_1/1", State: "INIT", Physical: "LinkUp"}}}})
-	expect(t, "none", checkRDMA(hostOf(1, Setup{})), want{Passed, preflights.NoRDMADevice{}})
+		preflights.RDMAPortsDown{Of: 1,
+			Down: []preflights.PortState{{Port: "mlx5_1/1", State: "INIT", Physical: "LinkUp"}}})
+	expect(t, "none", checkRDMA(hostOf(1, Setup{})), preflights.NoRDMADevice{})
 }
 
 func TestNetPlugin(t *testing.T) {
@@ -108,27 +108,24 @@ func TestNetPlugin(t *testing.T) {
 			map[string]string{"NCCL_NET_PLUGIN": "ofi"}, "/usr/lib/libnccl-net-ofi.so"},
 		"by its file": {[]string{"usr/lib/libx.so"}, map[string]string{"NCCL_NET_PLUGIN": "libx.so"},
 			"/usr/lib/libx.so"},
-		"by its path":       {[]string{"x/y.so"}, map[string]string{"NCCL_NET_PLUGIN": "/x/y.so"}, "/x/y.so"},
-		"by a path to none": {[]string{"usr/lib/libnccl-net.so"}, map[string]string{"NCCL_NET_PLUGIN": "/x/y.so"}, ""},
-		"switched off":      {[]string{"usr/lib/libnccl-net.so"}, map[string]string{"NCCL_NET_PLUGIN": "none"}, ""},
-		"another is there":  {[]string{"usr/lib/libnccl-net.so"}, map[string]string{"NCCL_NET_PLUGIN": "ofi"}, ""},
-		"a folder":          {[]string{"usr/lib/libnccl-net.so/x"}, nil, ""},
+		"by its path": {[]string{"x/y.so"}, map[string]string{"NCCL_NET_PLUGIN": "/x/y.so"}, "/x/y.so"},
+		"by a path to none": {[]string{"usr/lib/libnccl-net.so"}, map[string]string{"NCCL_NET_PLUGIN": "/x/y.so"},
+			""},
+		"switched off":     {[]string{"usr/lib/libnccl-net.so"}, map[string]string{"NCCL_NET_PLUGIN": "none"}, ""},
+		"another is there": {[]string{"usr/lib/libnccl-net.so"}, map[string]string{"NCCL_NET_PLUGIN": "ofi"}, ""},
+		"a folder":         {[]string{"usr/lib/libnccl-net.so/x"}, nil, ""},
 	} {
 		files := map[string]string{}
 		for _, f := range c.files {
 			files[f] = ""
 		}
-		if got := netPlugin(machinetest.Root(t, files), func(k string) string { return c.env[k] }); got != c.want {
-			t.Errorf("%s: %q, want %q", name, got, c.want)
-		}
+		got := netPlugin(machinetest.Root(t, files), func(k string) string { return c.env[k] })
+		test.EqOp(t, c.want, got, test.Sprint(name))
 	}
 	cache := "ld.so-1.7.0\x00glibc-ld.so.cache1.1\x00libx.so\x00/usr/lib/libx.so\x00" +
 		"libnccl-net.so\x00/opt/amazon/ofi-nccl/lib/libnccl-net.so\x00libz.so\x00"
-	if got := netPlugin(machinetest.Root(t, map[string]string{"etc/ld.so.cache": cache,
-		"opt/amazon/ofi-nccl/lib/libnccl-net.so": ""}),
-		noVariables); got != "/opt/amazon/ofi-nccl/lib/libnccl-net.so" {
-		t.Errorf("in the loader's cache: %q", got)
-	}
+	test.EqOp(t, "/opt/amazon/ofi-nccl/lib/libnccl-net.so", netPlugin(machinetest.Root(t,
+		map[string]string{"etc/ld.so.cache": cache, "opt/amazon/ofi-nccl/lib/libnccl-net.so": ""}), noVariables))
 }
 
 func noVariables(string) string { return "" }

@@ -79,60 +79,62 @@ func TestCheckGPUs(t *testing.T) {
 		want   want
 	}{
 		"devices": {"GPUs", nil,
-			want{Passed, preflights.GPUsVisible{Models: models, Driver: "550.54.15", CUDA: 12040}}},
-		"no driver": {"GPUs", all(func(v *GPUView) { *v = GPUView{Problem: &exit.Failure{Parts: lost}} }), want{Problem,
-			preflights.GPUDriverUnusable{Failed: lost}}},
-		"no remedy": {"GPUs", all(func(v *GPUView) { *v = GPUView{Problem: &exit.Failure{}} }), want{Problem,
-			preflights.GPUDriverUnusable{}}},
-		"no GPU": {"GPUs", all(func(v *GPUView) { v.Devices = nil }), want{Problem, preflights.NoGPUVisible{}}},
-		"simulated": {"GPUs", all(func(v *GPUView) { v.Rehearsed = true }), want{Caution,
-			preflights.SimulatedGPUs{Models: models}}},
-		"two models": {"GPUs", all(func(v *GPUView) { v.Devices[0].Name = "NVIDIA L4" }), want{Passed,
+			preflights.GPUsVisible{Models: models, Driver: "550.54.15", CUDA: 12040}},
+		"no driver": {"GPUs", all(func(v *GPUView) { *v = GPUView{Problem: &exit.Failure{Parts: lost}} }),
+			preflights.GPUDriverUnusable{Failed: lost}},
+		"no remedy": {"GPUs", all(func(v *GPUView) { *v = GPUView{Problem: &exit.Failure{}} }),
+			preflights.GPUDriverUnusable{}},
+		"no GPU":    {"GPUs", all(func(v *GPUView) { v.Devices = nil }), preflights.NoGPUVisible{}},
+		"simulated": {"GPUs", all(func(v *GPUView) { v.Rehearsed = true }), preflights.SimulatedGPUs{Models: models}},
+		"two models": {"GPUs", all(func(v *GPUView) { v.Devices[0].Name = "NVIDIA L4" }),
 			preflights.GPUsVisible{Driver: "550.54.15", CUDA: 12040,
 				Models: []preflights.GPUModel{{GPUs: 1, Name: "NVIDIA H100", Memory: 80 * gib},
 					{GPUs: 1, Name: "NVIDIA L4",
-						Memory: 80 * gib}}}}},
-		"library": {"NCCL", nil, want{Passed, library("")}},
-		"no library": {"NCCL", all(func(v *GPUView) { v.Missing = &exit.Failure{Parts: lost} }), want{Problem,
-			preflights.NCCLUnusable{Failed: lost}}},
-		"newer CUDA": {"NCCL", all(func(v *GPUView) { v.BuiltFor = "13.0" }), want{Problem,
-			preflights.NCCLNeedsNewerDriver{NCCLInUse: library("13.0"), Driver: 12040}}},
-		"newer minor": {"NCCL", all(func(v *GPUView) { v.BuiltFor = "12.9" }), want{Passed, library("12.9")}},
+						Memory: 80 * gib}}}},
+		"library": {"NCCL", nil, library("")},
+		"no library": {"NCCL", all(func(v *GPUView) { v.Missing = &exit.Failure{Parts: lost} }),
+			preflights.NCCLUnusable{Failed: lost}},
+		"newer CUDA": {"NCCL", all(func(v *GPUView) { v.BuiltFor = "13.0" }),
+			preflights.NCCLNeedsNewerDriver{NCCLInUse: library("13.0"), Driver: 12040}},
+		"newer minor": {"NCCL", all(func(v *GPUView) { v.BuiltFor = "12.9" }), library("12.9")},
 		"older CUDA": {"NCCL", all(func(v *GPUView) { v.BuiltFor, v.CUDA = "12.9", 13000 }),
-			want{Passed, library("12.9")}},
+			library("12.9")},
 		"old GPU": {"NCCL", all(func(v *GPUView) { v.BuiltFor, v.Unserved = "13.0", "7.0" }),
-			want{Problem, preflights.NCCLWithoutGPUCode{NCCLInUse: library("13.0"), Capability: "7.0"}}},
-		"own GPUs":    {"GPU of each rank", nil, want{Passed, preflights.OwnGPUs{}}},
-		"one for two": {"GPU of each rank", all(func(v *GPUView) { v.Devices = v.Devices[:1] }), want{Problem, shared}},
+			preflights.NCCLWithoutGPUCode{NCCLInUse: library("13.0"), Capability: "7.0"}},
+		"own GPUs": {"GPU of each rank", nil, preflights.OwnGPUs{}},
+		"one for two": {"GPU of each rank", all(func(v *GPUView) { v.Devices = v.Devices[:1] }),
+			graded{Problem, shared}},
 		"allowed": {"GPU of each rank", all(func(v *GPUView) { v.Devices, v.Shared = v.Devices[:1], true }),
-			want{Caution, allowed}},
-		"slices": {"GPU of each rank", all(func(v *GPUView) { v.Devices[1].PCI = v.Devices[0].PCI }), want{Caution,
-			preflights.GPUSlices{PCI: pciA}}},
-		"one each owns": {"GPU of each rank", func(r int, v *GPUView) { v.Devices = v.Devices[r : r+1] }, want{Passed,
-			preflights.OwnGPUs{}}},
-		"peers": {"peer access", nil, want{Passed, preflights.PeerAccess{GPUs: 2}}},
+			allowed},
+		"slices": {"GPU of each rank", all(func(v *GPUView) { v.Devices[1].PCI = v.Devices[0].PCI }),
+			preflights.GPUSlices{PCI: pciA}},
+		"one each owns": {"GPU of each rank", func(r int, v *GPUView) { v.Devices = v.Devices[r : r+1] },
+			preflights.OwnGPUs{}},
+		"peers": {"peer access", nil, preflights.PeerAccess{GPUs: 2}},
 		"no peers": {"peer access", all(func(v *GPUView) { v.Peer[1][0] = false }),
-			want{Caution, preflights.NoPeerAccess{Without: 1, Of: 1, Pairs: []string{"0-1"}}}},
-		"one each": {"peer access", func(r int, v *GPUView) { v.Devices, v.Peer = v.Devices[r:r+1], [][]bool{{false}} },
-			want{Passed, preflights.PeerAccessUnknown{GPUs: 1}}},
-		"healthy": {"GPU state", nil, want{Passed, preflights.GPUsHealthy{GPUs: 2}}},
+			preflights.NoPeerAccess{Without: 1, Of: 1, Pairs: []string{"0-1"}}},
+		"one each": {"peer access", func(r int, v *GPUView) {
+			v.Devices, v.Peer = v.Devices[r:r+1],
+				[][]bool{{false}}
+		},
+			preflights.PeerAccessUnknown{GPUs: 1}},
+		"healthy": {"GPU state", nil, preflights.GPUsHealthy{GPUs: 2}},
 		"no NVML": {"GPU state", all(func(v *GPUView) { v.Devices[0].State, v.Devices[1].State = nil, nil }),
-			want{Passed, preflights.GPUStateUnknown{}}},
-		"persistence": {"GPU state", state(func(s *cudart.Health) { s.Persistence = "off" }), want{Caution,
-			preflights.GPUPersistenceOff{GPUs: []string{pciB}}}},
-		"ECC": {"GPU state", state(func(s *cudart.Health) { s.ECC = "off" }), want{Caution,
-			preflights.GPUWithoutECC{GPUs: []string{pciB}}}},
+			preflights.GPUStateUnknown{}},
+		"persistence": {"GPU state", state(func(s *cudart.Health) { s.Persistence = "off" }),
+			preflights.GPUPersistenceOff{GPUs: []string{pciB}}},
+		"ECC": {"GPU state", state(func(s *cudart.Health) { s.ECC = "off" }),
+			preflights.GPUWithoutECC{GPUs: []string{pciB}}},
 		"no ECC": {"GPU state", state(func(s *cudart.Health) { s.ECC = "" }),
-			want{Passed, preflights.GPUsHealthy{GPUs: 2}}},
+			preflights.GPUsHealthy{GPUs: 2}},
 		"errors": {"GPU state", state(func(s *cudart.Health) { s.ECCErrors = 3 }),
-			want{Caution, preflights.GPUMemoryErrors{GPUs: []preflights.GPUErrors{{PCI: pciB, Errors: 3}}}}},
+			preflights.GPUMemoryErrors{GPUs: []preflights.GPUErrors{{PCI: pciB, Errors: 3}}}},
 		"throttled": {"GPU state",
 			state(func(s *cudart.Health) { s.Throttle = []string{"sw_power_cap", "hw_slowdown"} }),
-			want{Caution,
-				preflights.GPUClocksReduced{GPUs: []preflights.GPUThrottle{{PCI: pciB, Reasons: []string{"sw_power_cap",
-					"hw_slowdown"}}}}}},
-		"idle": {"GPU state", state(func(s *cudart.Health) { s.Throttle = []string{"gpu_idle"} }), want{Passed,
-			preflights.GPUsHealthy{GPUs: 2}}},
+			preflights.GPUClocksReduced{GPUs: []preflights.GPUThrottle{{PCI: pciB, Reasons: []string{"sw_power_cap",
+				"hw_slowdown"}}}}},
+		"idle": {"GPU state", state(func(s *cudart.Health) { s.Throttle = []string{"gpu_idle"} }),
+			preflights.GPUsHealthy{GPUs: 2}},
 	} {
 		host := gpusOf(2, c.change)
 		rows := only(c.check, mergeRows(CheckSetups(host, 0.5), ranksOf(2, "node1")))
@@ -144,20 +146,20 @@ func TestUnusedGPUs(t *testing.T) {
 	expect(t, "none", byRank(checkDevices)(hostOf(1, Setup{})))
 	p := pcie{GPUs: []string{"a", "b"}}
 	expect(t, "no driver", byRank(checkDevices)(hostOf(1, Setup{Fabric: fabric{pcie: p}})),
-		want{Passed, preflights.GPUsUnused{GPUs: 2}})
+		preflights.GPUsUnused{GPUs: 2})
 	p.Driver = "550"
 	expect(t, "idle", byRank(checkDevices)(hostOf(1, Setup{Fabric: fabric{pcie: p}})),
-		want{Passed, preflights.GPUsUnused{GPUs: 2, Driver: "550"}})
+		preflights.GPUsUnused{GPUs: 2, Driver: "550"})
 	host := gpusOf(1, func(_ int, v *GPUView) { v.Devices = nil })
 	host[0].Fabric.pcie = p
-	expect(t, "hidden", byRank(checkDevices)(host), want{Problem, preflights.NoGPUVisible{OnBus: 2, Driver: "550"}})
+	expect(t, "hidden", byRank(checkDevices)(host), preflights.NoGPUVisible{OnBus: 2, Driver: "550"})
 }
 
 func TestCheckNetworkOfGPUs(t *testing.T) {
 	ib, efa := machine.RDMAPort{Name: "mlx5_0/1"}, machine.RDMAPort{Name: "rdmap0/1", EFA: true}
-	missing, builtIn := want{Caution, preflights.PeermemMissing{}}, want{Passed, preflights.NCCLNetwork{}}
-	loaded := func(is preflights.PeermemLoaded) want { return want{Passed, preflights.Peermem{Loaded: is}} }
-	plugin := want{Passed, preflights.NCCLNetwork{Plugin: "/x.so"}}
+	missing, builtIn := preflights.PeermemMissing{}, preflights.NCCLNetwork{}
+	loaded := func(is preflights.PeermemLoaded) want { return preflights.Peermem{Loaded: is} }
+	plugin := preflights.NCCLNetwork{Plugin: "/x.so"}
 	for name, c := range map[string]struct {
 		f             fabric
 		peermem, nccl want
@@ -166,7 +168,7 @@ func TestCheckNetworkOfGPUs(t *testing.T) {
 		"no module":  {fabric{Ports: []machine.RDMAPort{ib, efa}, Plugin: "/x.so"}, missing, plugin},
 		"EFA":        {fabric{Ports: []machine.RDMAPort{efa}, Plugin: "/x.so"}, loaded(false), plugin},
 		"EFA, no plugin": {fabric{Ports: []machine.RDMAPort{efa}}, loaded(false),
-			want{Caution, preflights.EFAWithoutPlugin{}}},
+			preflights.EFAWithoutPlugin{}},
 	} {
 		host := gpusOf(1, nil)
 		host[0].Fabric = c.f
@@ -185,19 +187,19 @@ func TestCheckLibraries(t *testing.T) {
 			Host: "node1"}}},
 			{Value: last, Ranks: []notice.PlacedRank{{Rank: 2, Host: "node1"}}}}
 	}
-	libraries := want{Problem, preflights.NCCLVersionsDiffer{Values: differ("NCCL 2.27.7", "NCCL 2.19.3")}}
-	drivers := want{Caution, preflights.GPUDriversDiffer{Values: differ("550.54.15", "535.1")}}
+	libraries := preflights.NCCLVersionsDiffer{Values: differ("NCCL 2.27.7", "NCCL 2.19.3")}
+	drivers := preflights.GPUDriversDiffer{Values: differ("550.54.15", "535.1")}
 	for name, c := range map[string]struct {
 		change func(int, *GPUView) // of the last of three ranks
 		wants  []want
 	}{
-		"alike":   {nil, []want{{Passed, preflights.GPULibrariesAlike{Library: "NCCL 2.27.7", Driver: "550.54.15"}}}},
+		"alike":   {nil, []want{preflights.GPULibrariesAlike{Library: "NCCL 2.27.7", Driver: "550.54.15"}}},
 		"library": {func(_ int, v *GPUView) { v.Library = "NCCL 2.19.3" }, []want{libraries}},
 		"driver":  {func(_ int, v *GPUView) { v.Driver = "535.1" }, []want{drivers}},
-		"GPU": {func(_ int, v *GPUView) { v.Devices[2].Name = "NVIDIA A100" }, []want{{Caution,
-			preflights.GPUModelsDiffer{Values: differ("NVIDIA H100", "NVIDIA A100")}}}},
-		"no GPU": {func(_ int, v *GPUView) { v.Devices = nil }, []want{{Caution,
-			preflights.GPUModelsDiffer{Values: differ("NVIDIA H100", "")}}}},
+		"GPU": {func(_ int, v *GPUView) { v.Devices[2].Name = "NVIDIA A100" },
+			[]want{preflights.GPUModelsDiffer{Values: differ("NVIDIA H100", "NVIDIA A100")}}},
+		"no GPU": {func(_ int, v *GPUView) { v.Devices = nil },
+			[]want{preflights.GPUModelsDiffer{Values: differ("NVIDIA H100", "")}}},
 		"two": {func(_ int, v *GPUView) { v.Library, v.Driver = "NCCL 2.19.3", "535.1" },
 			[]want{libraries, drivers}},
 	} {
@@ -213,8 +215,8 @@ func TestCheckLibraries(t *testing.T) {
 func TestJudgeRoom(t *testing.T) {
 	limit := notice.MemoryLimit{Rank: 3, Host: "a", Bytes: 4 * gib, Bound: "the memory of GPU x", Free: 5 * gib,
 		Ranks: 1}
-	expect(t, "free", []Row{JudgeRoom(limit)}, want{Passed, preflights.GPUMemory{Limit: limit}})
+	expect(t, "free", []Row{JudgeRoom(limit)}, preflights.GPUMemory{Limit: limit})
 	limit.Bytes--
 	expect(t, "used", []Row{JudgeRoom(limit)},
-		want{Caution, preflights.GPUMemoryShort{GPUMemory: preflights.GPUMemory{Limit: limit}}})
+		preflights.GPUMemoryShort{GPUMemory: preflights.GPUMemory{Limit: limit}})
 }

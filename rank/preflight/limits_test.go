@@ -1,7 +1,6 @@
 package preflight
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -13,6 +12,9 @@ import (
 	"busbar/internal/units"
 	"busbar/rank/machine"
 	"busbar/rank/machine/machinetest"
+
+	"github.com/shoenig/test"
+	"github.com/shoenig/test/must"
 )
 
 const (
@@ -49,17 +51,13 @@ func TestReadLimits(t *testing.T) {
 		"container": {map[string]string{"proc/self/status": "CapEff:\t00000000a80425fb\n"}, unknown, unknown, false},
 	} {
 		root := machinetest.Root(t, c.files)
-		if err := os.MkdirAll(filepath.Join(root, "dev/shm"), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, os.MkdirAll(filepath.Join(root, "dev/shm"), 0o755))
 		l := readLimits(root)
 		if l.Locked != c.locked || l.Files != c.open || l.Exempt != c.exempt || l.Shared.Total <= 0 {
 			t.Errorf("%s: %+v", name, l)
 		}
 	}
-	if v := readLimits(t.TempDir()).Shared; v != (volume{}) {
-		t.Errorf("no /dev/shm: %+v", v)
-	}
+	test.EqOp(t, volume{}, readLimits(t.TempDir()).Shared)
 }
 
 func TestCheckShared(t *testing.T) {
@@ -71,19 +69,19 @@ func TestCheckShared(t *testing.T) {
 		v     volume
 		want  want
 	}{
-		"plenty": {8, volume{tib, gib}, want{Passed, preflights.SharedMemory{Free: gib, Total: tib, Ranks: 8}}},
+		"plenty": {8, volume{tib, gib}, preflights.SharedMemory{Free: gib, Total: tib, Ranks: 8}},
 		"docker's default": {2, volume{64 * mib, 64 * mib},
-			want{Caution, preflights.ShmSmallForNCCL{SharedMemory: docker(2)}}},
+			preflights.ShmSmallForNCCL{SharedMemory: docker(2)}},
 		"docker's, 16 ranks": {16, volume{64 * mib, 64 * mib},
-			want{Problem, preflights.ShmTooSmall{SharedMemory: docker(16)}}},
-		"one rank, little": {1, volume{64 * mib, mib}, want{Passed, preflights.SharedMemory{Free: mib, Total: 64 * mib,
-			Ranks: 1}}},
-		"one rank, none": {1, volume{}, want{Passed, preflights.NoShm{Ranks: 1}}},
-		"none":           {2, volume{}, want{Caution, preflights.NoShm{Ranks: 2}}},
-		"just enough":    {4, volume{gib, 256 * mib}, want{Passed, coded("shared-memory")}},
-		"just not":       {4, volume{gib, 256*mib - 4}, want{Caution, coded("shm-small-for-nccl")}},
-		"just alive":     {4, volume{gib, 32 * mib}, want{Caution, coded("shm-small-for-nccl")}},
-		"full":           {4, volume{gib, 32*mib - 4}, want{Problem, coded("shm-too-small")}},
+			preflights.ShmTooSmall{SharedMemory: docker(16)}},
+		"one rank, little": {1, volume{64 * mib, mib}, preflights.SharedMemory{Free: mib, Total: 64 * mib,
+			Ranks: 1}},
+		"one rank, none": {1, volume{}, graded{Passed, preflights.NoShm{Ranks: 1}}},
+		"none":           {2, volume{}, preflights.NoShm{Ranks: 2}},
+		"just enough":    {4, volume{gib, 256 * mib}, coded("shared-memory")},
+		"just not":       {4, volume{gib, 256*mib - 4}, coded("shm-small-for-nccl")},
+		"just alive":     {4, volume{gib, 32 * mib}, coded("shm-small-for-nccl")},
+		"full":           {4, volume{gib, 32*mib - 4}, coded("shm-too-small")},
 	} {
 		expect(t, name, perGroup(checkShared)(hostOf(c.ranks, Setup{Limits: limits{Shared: c.v}})), c.want)
 	}
@@ -101,14 +99,14 @@ func TestCheckLocked(t *testing.T) {
 		f    fabric
 		want want
 	}{
-		"unlimited": {limits{Locked: unlimited}, rdma, want{Passed, locked(preflights.Unlimited, "")}},
-		"unknown":   {limits{Locked: unknown}, rdma, want{Passed, locked(preflights.LimitUnknown, "")}},
-		"no RDMA":   {limits{Locked: 64 << 10}, fabric{}, want{Passed, locked(64<<10, preflights.NoRDMA)}},
+		"unlimited": {limits{Locked: unlimited}, rdma, locked(preflights.Unlimited, "")},
+		"unknown":   {limits{Locked: unknown}, rdma, locked(preflights.LimitUnknown, "")},
+		"no RDMA":   {limits{Locked: 64 << 10}, fabric{}, locked(64<<10, preflights.NoRDMA)},
 		"exempt": {limits{Locked: 64 << 10, Exempt: true}, rdma,
-			want{Passed, locked(64<<10, preflights.LockExempt)}},
-		"the old default": {limits{Locked: 64 << 10}, rdma, want{Problem, limited(64 << 10)}},
-		"the new default": {limits{Locked: 8 * mib}, rdma, want{Problem, limited(8 * mib)}},
-		"half":            {limits{Locked: 256 * gib}, rdma, want{Caution, limited(256 * gib)}},
+			locked(64<<10, preflights.LockExempt)},
+		"the old default": {limits{Locked: 64 << 10}, rdma, graded{Problem, limited(64 << 10)}},
+		"the new default": {limits{Locked: 8 * mib}, rdma, graded{Problem, limited(8 * mib)}},
+		"half":            {limits{Locked: 256 * gib}, rdma, limited(256 * gib)},
 	} {
 		expect(t, name, []Row{checkLocked(Setup{Limits: c.l, Fabric: c.f})}, c.want)
 	}
@@ -120,13 +118,13 @@ func TestCheckFiles(t *testing.T) {
 		world int
 		want  want
 	}{
-		{unlimited, 1 << 20, want{Passed, preflights.OpenFiles{Limit: preflights.Unlimited}}},
-		{unknown, 8, want{Passed, preflights.OpenFiles{Limit: preflights.LimitUnknown}}},
-		{1024, 8, want{Passed, preflights.OpenFiles{Limit: 1024}}},
-		{1024, 192, want{Passed, preflights.OpenFiles{Limit: 1024}}},
-		{1024, 193, want{Caution, preflights.OpenFilesLimited{Limit: 1024, Ranks: 193, Needed: 1028}}},
-		{1024, 960, want{Caution, preflights.OpenFilesLimited{Limit: 1024, Ranks: 960, Needed: 4096}}},
-		{1024, 961, want{Problem, preflights.OpenFilesLimited{Limit: 1024, Ranks: 961, Needed: 1025}}},
+		{unlimited, 1 << 20, preflights.OpenFiles{Limit: preflights.Unlimited}},
+		{unknown, 8, preflights.OpenFiles{Limit: preflights.LimitUnknown}},
+		{1024, 8, preflights.OpenFiles{Limit: 1024}},
+		{1024, 192, preflights.OpenFiles{Limit: 1024}},
+		{1024, 193, preflights.OpenFilesLimited{Limit: 1024, Ranks: 193, Needed: 1028}},
+		{1024, 960, preflights.OpenFilesLimited{Limit: 1024, Ranks: 960, Needed: 4096}},
+		{1024, 961, graded{Problem, preflights.OpenFilesLimited{Limit: 1024, Ranks: 961, Needed: 1025}}},
 	} {
 		expect(t, "files", []Row{filesFor(c.world)(Setup{Limits: limits{Files: c.files}})}, c.want)
 	}
@@ -151,10 +149,10 @@ func TestCheckMemory(t *testing.T) {
 		l     limits
 		want  want
 	}{
-		"plenty":  {8, bound(512 * gib), want{Passed, preflights.HostBuffers{Limit: limit(41209316420, 512*gib)}}},
-		"little":  {8, bound(2 * gib), want{Caution, coded("host-memory-short")}},
-		"nothing": {8, bound(256 * mib), want{Problem, preflights.HostMemoryShort{Limit: limit(0, 256*mib)}}},
-		"unknown": {8, limits{}, want{Caution, preflights.HostMemoryUnknown{}}},
+		"plenty":  {8, bound(512 * gib), preflights.HostBuffers{Limit: limit(41209316420, 512*gib)}},
+		"little":  {8, bound(2 * gib), coded("host-memory-short")},
+		"nothing": {8, bound(256 * mib), graded{Problem, preflights.HostMemoryShort{Limit: limit(0, 256*mib)}}},
+		"unknown": {8, limits{}, preflights.HostMemoryUnknown{}},
 	} {
 		expect(t, name, []Row{checkMemory(hostOf(c.ranks, Setup{Limits: c.l}), 0.5)}, c.want)
 	}
@@ -165,31 +163,26 @@ func TestCheckOutput(t *testing.T) {
 		v    volume
 		want want
 	}{
-		"room":    {volume{tib, gib}, want{Passed, preflights.OutputFolder{Folder: "out", Free: gib}}},
-		"little":  {volume{tib, 99 * mib}, want{Caution, preflights.OutputFull{Folder: "out", Free: 99 * mib}}},
-		"full":    {volume{tib, 4096}, want{Problem, preflights.OutputFull{Folder: "out", Free: 4096}}},
-		"unknown": {volume{}, want{Passed, preflights.OutputFolder{Folder: "out"}}},
+		"room":    {volume{tib, gib}, preflights.OutputFolder{Folder: "out", Free: gib}},
+		"little":  {volume{tib, 99 * mib}, preflights.OutputFull{Folder: "out", Free: 99 * mib}},
+		"full":    {volume{tib, 4096}, graded{Problem, preflights.OutputFull{Folder: "out", Free: 4096}}},
+		"unknown": {volume{}, preflights.OutputFolder{Folder: "out"}},
 	} {
 		expect(t, name, []Row{judgeSpace("out", c.v)}, c.want)
 	}
 	dir := t.TempDir()
 	file := filepath.Join(dir, "file")
-	if err := os.WriteFile(file, nil, 0o666); err != nil {
-		t.Fatal(err)
-	}
-	expect(t, "a file", []Row{CheckOutput(file)}, want{Problem, preflights.OutputUnusable{Failed: preflights.Failed{
+	must.NoError(t, os.WriteFile(file, nil, 0o666))
+	expect(t, "a file", []Row{CheckOutput(file)}, preflights.OutputUnusable{Failed: preflights.Failed{
 		Problem: fmt.Sprintf("results folder %s: %[1]s is a file, not a folder", file),
-		Remedy:  "name another with --out"}}})
+		Remedy:  "name another with --out"}})
 	below := filepath.Join(dir, "a", "b")
 	r := CheckOutput(below)
 	f, is := r.Fact.(preflights.OutputFolder)
 	if r.Severity == notice.Error || r.Severity == notice.Info && (!is || f.Folder != below || f.Free <= 0) {
 		t.Errorf("%+v", r)
 	}
-	if got := existing(below); got != dir {
-		t.Errorf("above %s there is %s", below, got)
-	}
-	if _, err := os.Stat(filepath.Join(dir, "a")); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("the folder was made: %v", err)
-	}
+	test.EqOp(t, dir, existing(below), test.Sprint(below))
+	_, err := os.Stat(filepath.Join(dir, "a"))
+	test.ErrorIs(t, err, os.ErrNotExist)
 }

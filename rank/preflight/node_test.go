@@ -52,21 +52,21 @@ func TestCheckCPUs(t *testing.T) {
 		cpus   []string // of each rank
 		want   want
 	}{
-		"bound": {8, []string{"0-3", "4-7"}, 0, []string{"0-1", "2-3", "4-5", "6-7"}, want{Passed, cpus(4, 8, 2,
-			2, false)}},
-		"bound unequally": {8, nil, 0, []string{"0-1", "2-7"}, want{Passed, cpus(2, 8, 2, 6, false)}},
-		"one node":        {8, []string{"0-7"}, 0, []string{"0-7", "0-7"}, want{Passed, cpus(2, 8, 8, 8, true)}},
+		"bound": {8, []string{"0-3", "4-7"}, 0, []string{"0-1", "2-3", "4-5", "6-7"}, cpus(4, 8, 2,
+			2, false)},
+		"bound unequally": {8, nil, 0, []string{"0-1", "2-7"}, cpus(2, 8, 2, 6, false)},
+		"one node":        {8, []string{"0-7"}, 0, []string{"0-7", "0-7"}, cpus(2, 8, 8, 8, true)},
 		"two nodes": {8, []string{"0-3", "4-7"}, 0, []string{"0-7", "0-3"},
-			want{Caution, preflights.RanksAcrossNUMA{RankCPUs: cpus(2, 8, 4, 8, false), Moving: 1, Nodes: 2}}},
+			preflights.RanksAcrossNUMA{RankCPUs: cpus(2, 8, 4, 8, false), Moving: 1, Nodes: 2}},
 		"crowded": {2, nil, 0, []string{"0-1", "0-1", "0-1"},
-			want{Caution, notice.Oversubscribed{Ranks: 3, Cores: 2, CPUs: cpus(3, 2, 2, 2, true)}}},
+			notice.Oversubscribed{Ranks: 3, Cores: 2, CPUs: cpus(3, 2, 2, 2, true)}},
 		"on one core": {8, nil, 0, []string{"0", "0", "1-3"},
-			want{Caution, notice.Oversubscribed{Ranks: 2, Cores: 1, Limit: notice.CoreLimit{CPUs: "0"},
-				CPUs: cpus(3, 8, 1, 3, false)}}},
+			notice.Oversubscribed{Ranks: 2, Cores: 1, Limit: notice.CoreLimit{CPUs: "0"},
+				CPUs: cpus(3, 8, 1, 3, false)}},
 		"quota": {8, nil, 1.5, []string{"0-7", "0-7", "0-7"},
-			want{Caution, notice.Oversubscribed{Ranks: 3, Cores: 2, Limit: notice.CoreLimit{Quota: 1.5},
-				CPUs: cpus(3, 8, 8, 8, true)}}},
-		"unknown": {8, nil, 0, []string{"0-7", ""}, want{Passed, cpus(2, 8, 0, 8, false)}},
+			notice.Oversubscribed{Ranks: 3, Cores: 2, Limit: notice.CoreLimit{Quota: 1.5},
+				CPUs: cpus(3, 8, 8, 8, true)}},
+		"unknown": {8, nil, 0, []string{"0-7", ""}, cpus(2, 8, 0, 8, false)},
 	} {
 		host := hostOf(len(c.cpus), Setup{Node: node{CPUs: c.online, NUMA: numaNodes(c.numa...)}})
 		for i := range host {
@@ -85,25 +85,24 @@ func TestCheckSpeed(t *testing.T) {
 	}{
 		"performance": {byRank(checkGovernor)(hostOf(1,
 			Setup{Node: node{Machine: result.Machine{Governor: "performance"}}})),
-			want{Passed, governor("performance")}},
+			governor("performance")},
 		"powersave": {byRank(checkGovernor)(hostOf(1,
 			Setup{Node: node{Machine: result.Machine{Governor: "performance, powersave"}}})),
-			want{Caution, preflights.SlowGovernor{CPUGovernor: governor("performance, powersave")}}},
+			preflights.SlowGovernor{CPUGovernor: governor("performance, powersave")}},
 		"no governor": {byRank(checkGovernor)(hostOf(1,
-			Setup{Node: node{Machine: result.Machine{Governor: "unknown"}}})), want{Passed, governor("")}},
-		"balancing": {perGroup(checkBalancing)(hostOf(1, Setup{Node: node{NUMA: two, Balancing: 1}})), want{Caution,
-			preflights.NUMABalancingOn{}}},
-		"no balancing": {perGroup(checkBalancing)(hostOf(1, Setup{Node: node{NUMA: two}})), want{Passed,
-			preflights.NUMABalancing{State: preflights.BalancingOff}}},
-		"one node": {perGroup(checkBalancing)(hostOf(1, Setup{Node: node{NUMA: two[:1], Balancing: 1}})), want{Passed,
-			preflights.NUMABalancing{State: preflights.OneNUMANode}}},
+			Setup{Node: node{Machine: result.Machine{Governor: "unknown"}}})), governor("")},
+		"balancing": {perGroup(checkBalancing)(hostOf(1, Setup{Node: node{NUMA: two, Balancing: 1}})),
+			preflights.NUMABalancingOn{}},
+		"no balancing": {perGroup(checkBalancing)(hostOf(1, Setup{Node: node{NUMA: two}})),
+			preflights.NUMABalancing{State: preflights.BalancingOff}},
+		"one node": {perGroup(checkBalancing)(hostOf(1, Setup{Node: node{NUMA: two[:1], Balancing: 1}})),
+			preflights.NUMABalancing{State: preflights.OneNUMANode}},
 		"balancing hidden": {perGroup(checkBalancing)(hostOf(1, Setup{Node: node{NUMA: two, Balancing: unknown}})),
-			want{Passed,
-				preflights.NUMABalancing{State: preflights.BalancingUnknown}}},
+			preflights.NUMABalancing{State: preflights.BalancingUnknown}},
 		"busy": {perGroup(checkLoad)(hostOf(1, Setup{Node: node{CPUs: 8, Machine: result.Machine{Load1: 2.01}}})),
-			want{Caution, preflights.HostBusy{CPULoad: preflights.CPULoad{Load: 2.01, CPUs: 8}}}},
+			preflights.HostBusy{CPULoad: preflights.CPULoad{Load: 2.01, CPUs: 8}}},
 		"quiet": {perGroup(checkLoad)(hostOf(1, Setup{Node: node{CPUs: 8, Machine: result.Machine{Load1: 2}}})),
-			want{Passed, preflights.CPULoad{Load: 2, CPUs: 8}}},
+			preflights.CPULoad{Load: 2, CPUs: 8}},
 	} {
 		expect(t, name, c.rows, c.want)
 	}
@@ -118,7 +117,7 @@ func TestBusiestHost(t *testing.T) {
 		rows = append(rows, r.On(i))
 	}
 	got := mergeRows(rows, ranks)
-	expect(t, "busiest", got, want{Caution, preflights.HostBusy{CPULoad: preflights.CPULoad{Load: 11, CPUs: 8}}})
+	expect(t, "busiest", got, preflights.HostBusy{CPULoad: preflights.CPULoad{Load: 11, CPUs: 8}})
 	if got[0].worst != "b" {
 		t.Errorf("%+v", got)
 	}
@@ -135,7 +134,7 @@ func TestCheckAlikeHosts(t *testing.T) {
 		}
 		return hosts
 	}
-	alike := want{Passed, preflights.HostsAlike{Hosts: 3, CPU: "EPYC", CPUs: 8, Memory: 100 * gib}}
+	alike := preflights.HostsAlike{Hosts: 3, CPU: "EPYC", CPUs: 8, Memory: 100 * gib}
 	differ := func(words ...string) want { // name, value, value of n2
 		var all []preflights.HostProperty
 		for w := range slices.Chunk(words, 3) {
@@ -144,7 +143,7 @@ func TestCheckAlikeHosts(t *testing.T) {
 					"n3"}},
 					{Value: w[2], Hosts: []string{"n2"}}}})
 		}
-		return want{Caution, preflights.HostsDiffer{Properties: all}}
+		return preflights.HostsDiffer{Properties: all}
 	}
 	for name, c := range map[string]struct {
 		spoil func(*Setup) // of n2
@@ -156,8 +155,9 @@ func TestCheckAlikeHosts(t *testing.T) {
 		"memory":     {func(s *Setup) { s.Node.Machine.MemoryB = 50 * gib }, differ("memory", "100 GiB", "50 GiB")},
 		"firmware's": {func(s *Setup) { s.Node.Machine.MemoryB = 98 * gib }, alike},
 		"kernel":     {func(s *Setup) { s.Node.Machine.Kernel = "5.15" }, differ("kernel", "6.1", "5.15")},
-		"a port down": {func(s *Setup) { s.Fabric.Ports = []machine.RDMAPort{{State: "DOWN"}} }, differ("RDMA devices",
-			"1 x InfiniBand 400", "none")},
+		"a port down": {func(s *Setup) { s.Fabric.Ports = []machine.RDMAPort{{State: "DOWN"}} },
+			differ("RDMA devices",
+				"1 x InfiniBand 400", "none")},
 		"GPUs":      {func(s *Setup) { s.Fabric.GPUs = []string{"0000:01:00.0"} }, differ("NVIDIA GPUs", "0", "1")},
 		"container": {func(s *Setup) { s.Node.Machine.Container = "docker" }, differ("container", "none", "docker")},
 		"two of them": {func(s *Setup) { s.Node.Machine.OS, s.Node.CPUs = "RHEL", 7 },
@@ -168,6 +168,6 @@ func TestCheckAlikeHosts(t *testing.T) {
 		c.spoil(&hosts[1][0])
 		expect(t, name, []Row{checkAlikeHosts(hosts)}, c.want)
 	}
-	expect(t, "one host", []Row{checkAlikeHosts(good()[:1])}, want{Passed, preflights.OneHost{Host: "n1", CPU: "EPYC",
-		Memory: 100 * gib, System: "Debian"}})
+	expect(t, "one host", []Row{checkAlikeHosts(good()[:1])}, preflights.OneHost{Host: "n1", CPU: "EPYC",
+		Memory: 100 * gib, System: "Debian"})
 }

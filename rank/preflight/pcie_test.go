@@ -45,7 +45,8 @@ func TestReadPCIe(t *testing.T) {
 	}
 	proprietary := "NVRM version: NVIDIA UNIX x86_64 Kernel Module  535.104  Sat Aug\n"
 	hidden := readPCIe(machinetest.Root(t,
-		map[string]string{at + "0000:00:01.0/class": "0x060400\n", at + "0000:00:01.0/config": string(make([]byte, 64)),
+		map[string]string{at + "0000:00:01.0/class": "0x060400\n",
+			at + "0000:00:01.0/config":   string(make([]byte, 64)),
 			"proc/driver/nvidia/version": proprietary}))
 	if !hidden.Hidden || hidden.Bridges != 0 || hidden.Driver != "535.104" {
 		t.Errorf("%+v", hidden)
@@ -70,8 +71,8 @@ func TestAccessControl(t *testing.T) {
 
 func TestCheckPCIe(t *testing.T) {
 	gpus, five := []string{"0000:01:00.0"}, []string{"a", "b", "c", "d", "e"}
-	iommu := func(s preflights.IOMMUState) want { return want{Passed, preflights.IOMMU{State: s}} }
-	bridges := func(n int) []want { return []want{{Passed, preflights.ACSBridges{Bridges: n}}} }
+	iommu := func(s preflights.IOMMUState) want { return preflights.IOMMU{State: s} }
+	bridges := func(n int) []want { return []want{preflights.ACSBridges{Bridges: n}} }
 	for name, c := range map[string]struct {
 		p       pcie
 		virtual bool
@@ -82,13 +83,12 @@ func TestCheckPCIe(t *testing.T) {
 		"no device":    {pcie{Units: 2}, false, iommu(preflights.IOMMUUnused), nil},
 		"off":          {pcie{GPUs: gpus, Bridges: 4}, false, iommu(preflights.IOMMUOff), bridges(4)},
 		"pass-through": {pcie{GPUs: gpus, Units: 2}, false, iommu(preflights.IOMMUPasses), bridges(0)},
-		"translates": {pcie{GPUs: gpus, Units: 2, Translated: gpus}, false, want{Caution,
-			preflights.IOMMUTranslates{Devices: gpus}},
+		"translates": {pcie{GPUs: gpus, Units: 2, Translated: gpus}, false, preflights.IOMMUTranslates{Devices: gpus},
 			bridges(0)},
 		"redirects": {pcie{GPUs: gpus, Bridges: 9, Redirect: five}, false, iommu(preflights.IOMMUOff),
-			[]want{{Caution, preflights.ACSRedirects{Redirecting: 5, Of: 9, Bridges: five}}}},
+			[]want{preflights.ACSRedirects{Redirecting: 5, Of: 9, Bridges: five}}},
 		"hidden": {pcie{GPUs: gpus, Hidden: true}, false, iommu(preflights.IOMMUOff),
-			[]want{{Passed, preflights.ACSHidden{}}}},
+			[]want{preflights.ACSHidden{}}},
 		"a machine": {pcie{GPUs: gpus, Units: 1, Translated: gpus, Redirect: gpus}, true,
 			iommu(preflights.IOMMUVirtual),
 			nil},

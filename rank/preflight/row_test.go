@@ -9,12 +9,17 @@ import (
 	"busbar/internal/notice"
 	"busbar/internal/notice/preflights"
 	"busbar/rank/launch"
+
+	"github.com/shoenig/test"
 )
 
-// want is an expected row.
-type want struct {
-	v    Verdict
-	fact notice.Fact
+// want is the fact of an expected row, which has the severity of the catalogue.
+type want = notice.Fact
+
+// graded is a fact with another severity.
+type graded struct {
+	v Verdict
+	notice.Fact
 }
 
 // coded represents any fact of a code.
@@ -29,15 +34,18 @@ func expect(t *testing.T, name string, rows []Row, wants ...want) {
 		t.Errorf("%s: %d rows, want %d: %+v", name, len(rows), len(wants), rows)
 		return
 	}
-	for i, w := range wants {
-		r := rows[i]
-		_, any := w.fact.(coded)
-		if verdicts[r.Severity] != w.v || r.Code() != w.fact.Code() || !any && !reflect.DeepEqual(r.Fact, w.fact) {
-			t.Errorf("%s: %s, %s %+v, want %s, %s %+v", name, verdicts[r.Severity], r.Code(), r.Fact, w.v,
-				w.fact.Code(), w.fact)
+	for i, fact := range wants {
+		r, v := rows[i], verdicts[notice.New(fact).Severity]
+		if g, is := fact.(graded); is {
+			v, fact = g.v, g.Fact
 		}
-		if (r.todo() == "") != (w.v == Passed) {
-			t.Errorf("%s: %s with the advice %q", name, w.v, r.todo())
+		_, any := fact.(coded)
+		if verdicts[r.Severity] != v || r.Code() != fact.Code() || !any && !reflect.DeepEqual(r.Fact, fact) {
+			t.Errorf("%s: %s, %s %+v, want %s, %s %+v", name, verdicts[r.Severity], r.Code(), r.Fact, v, fact.Code(),
+				fact)
+		}
+		if (r.todo() == "") != (v == Passed) {
+			t.Errorf("%s: %s with the advice %q", name, v, r.todo())
 		}
 	}
 }
@@ -67,9 +75,11 @@ func TestMergeRows(t *testing.T) {
 	}{
 		"equal":        {[]Row{pages("x").On(0, 1), pages("x").On(2, 3)}, []int{0}, "node1 node2", "node1-node2"},
 		"of the world": {[]Row{pages("x")}, []int{0}, "node1 node2 node3", ""},
-		"half a host": {[]Row{pages("x").On(4), pages("x").On(0), pages("x").On(1)}, []int{0}, "node1 rank 4 on node3",
+		"half a host": {[]Row{pages("x").On(4), pages("x").On(0), pages("x").On(1)}, []int{0},
+			"node1 rank 4 on node3",
 			"node1, rank 4 on node3"},
-		"other parameters": {[]Row{pages("x").On(0), pages("y").On(1)}, []int{0, 1}, "rank 0 on node1 rank 1 on node1",
+		"other parameters": {[]Row{pages("x").On(0), pages("y").On(1)}, []int{0, 1},
+			"rank 0 on node1 rank 1 on node1",
 			"rank 0 on node1|rank 1 on node1"},
 		"other checks": {[]Row{pages("x").On(0, 1), Found("b", preflights.OutputFolder{Folder: "x"}).On(0, 1)},
 			[]int{0, 1},
@@ -99,16 +109,10 @@ func TestMergeRows(t *testing.T) {
 		}
 		for i, r := range merged {
 			where, place = append(where, r.where(ranks)...), append(place, r.At.Subject)
-			if !reflect.DeepEqual(r.Fact, c.rows[c.shown[i]].Fact) {
-				t.Errorf("%s: row %d has %+v", name, i, r.Fact)
-			}
+			test.Eq(t, c.rows[c.shown[i]].Fact, r.Fact, test.Sprint(name, i))
 		}
-		if got := strings.Join(where, " "); got != c.where {
-			t.Errorf("%s: where %q, want %q", name, got, c.where)
-		}
-		if got := strings.Join(place, "|"); got != c.place {
-			t.Errorf("%s: place %q, want %q", name, got, c.place)
-		}
+		test.EqOp(t, c.where, strings.Join(where, " "), test.Sprint(name))
+		test.EqOp(t, c.place, strings.Join(place, "|"), test.Sprint(name))
 	}
 	if rows := []Row{free(9).On(0), free(7).On(1)}; slices.Equal(mergeRows(rows, ranks)[0].ranks,
 		rows[0].ranks) || len(rows[0].ranks) != 1 {

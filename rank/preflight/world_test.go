@@ -2,7 +2,6 @@ package preflight
 
 import (
 	"errors"
-	"slices"
 	"strings"
 	"testing"
 
@@ -15,6 +14,8 @@ import (
 	"busbar/internal/units"
 	"busbar/mpi"
 	"busbar/rank/launch"
+
+	"github.com/shoenig/test"
 )
 
 func TestCheckMPI(t *testing.T) {
@@ -23,34 +24,32 @@ func TestCheckMPI(t *testing.T) {
 	srun := launch.Started{Launcher: "srun"}
 	used := preflights.MPIInUse{Library: "Open MPI 4.1.4", Path: "/lib/libmpi.so", ThreadLevel: "multiple",
 		Launcher: "srun"}
-	expect(t, "good", []Row{CheckMPI(info, srun, 4)}, want{Passed, used})
-	expect(t, "one rank of srun", []Row{CheckMPI(info, srun, 1)}, want{Passed, used})
+	expect(t, "good", []Row{CheckMPI(info, srun, 4)}, used)
+	expect(t, "one rank of srun", []Row{CheckMPI(info, srun, 1)}, used)
 	alone, funneled := used, used
 	alone.Launcher, funneled.ThreadLevel = "none", "funneled"
 	expect(
 		t,
 		"alone",
 		[]Row{CheckMPI(info, launch.Started{}, 1)},
-		want{Caution, preflights.OneRankLaunch{MPIInUse: alone}},
+		preflights.OneRankLaunch{MPIInUse: alone},
 	)
 	expect(t, "TCP", []Row{CheckMPI(launch.Library{Name: "TCP"}, srun, 4)},
-		want{Passed, preflights.TCPInUse{Launcher: "srun"}})
+		preflights.TCPInUse{Launcher: "srun"})
 	info.Facts.ThreadLevel = mpi.ThreadFunneled.String()
-	expect(t, "threads", []Row{CheckMPI(info, srun, 4)}, want{Caution, preflights.ThreadLevel{MPIInUse: funneled}})
+	expect(t, "threads", []Row{CheckMPI(info, srun, 4)}, preflights.ThreadLevel{MPIInUse: funneled})
 }
 
 func TestSideChannelRow(t *testing.T) {
 	ranks := ranksOf(2, "a", "b")
 	expect(t, "open", []Row{SideChannelRow(nil, true, ranks)},
-		want{Passed, preflights.SideChannel{State: preflights.ChannelOpen}})
-	expect(t, "alone", []Row{SideChannelRow(nil, false, ranks[:1])}, want{Passed,
-		preflights.SideChannel{State: preflights.ChannelUnneeded}})
-	expect(t, "deaf", []Row{SideChannelRow(nil, false, ranks)}, want{Caution, preflights.SideChannelClosed{Host: "a"}})
+		preflights.SideChannel{State: preflights.ChannelOpen})
+	expect(t, "alone", []Row{SideChannelRow(nil, false, ranks[:1])},
+		preflights.SideChannel{State: preflights.ChannelUnneeded})
+	expect(t, "deaf", []Row{SideChannelRow(nil, false, ranks)}, preflights.SideChannelClosed{Host: "a"})
 	firewall := mergeRows([]Row{SideChannelRow([]int{2, 3}, true, ranks)}, ranks)
-	expect(t, "firewall", firewall, want{Caution, preflights.SideChannelIncomplete{Ranks: 2, Of: 4, Host: "a"}})
-	if where := firewall[0].where(ranks); !slices.Equal(where, []string{"b"}) {
-		t.Errorf("%v", where)
-	}
+	expect(t, "firewall", firewall, preflights.SideChannelIncomplete{Ranks: 2, Of: 4, Host: "a"})
+	test.SliceEqOp(t, []string{"b"}, firewall[0].where(ranks))
 }
 
 func TestJudgeClocks(t *testing.T) {
@@ -62,9 +61,9 @@ func TestJudgeClocks(t *testing.T) {
 		nodes       int
 		want        want
 	}{
-		"one host": {0, 1, want{Passed, preflights.OneClock{Reading: 21e-9}}},
-		"good":     {1.5e-6, 2, want{Passed, compared(1.5e-6)}},
-		"slow":     {300e-6, 2, want{Caution, preflights.ClocksUncertain{ClocksCompared: compared(300e-6)}}},
+		"one host": {0, 1, preflights.OneClock{Reading: 21e-9}},
+		"good":     {1.5e-6, 2, compared(1.5e-6)},
+		"slow":     {300e-6, 2, preflights.ClocksUncertain{ClocksCompared: compared(300e-6)}},
 	} {
 		expect(t, name, []Row{JudgeClocks(c.uncertainty, c.nodes, 21e-9)}, c.want)
 	}
@@ -89,7 +88,7 @@ func TestTryCase(t *testing.T) {
 		}
 		return nil
 	}
-	fine, failed := want{Passed, coded("collective-correct")}, want{Problem, coded("collective-failed")}
+	fine, failed := coded("collective-correct"), coded("collective-failed")
 	for name, c := range map[string]struct {
 		script benchtest.Script
 		sizes  []int
@@ -98,7 +97,7 @@ func TestTryCase(t *testing.T) {
 	}{
 		"good": {benchtest.Script{}, []int{1, 2, 3, 8}, [3]want{fine, fine, fine}, ""},
 		"corrupt": {benchtest.Script{Corrupt: corrupt}, []int{2},
-			[3]want{fine, fine, {Problem, coded("collective-wrong")}},
+			[3]want{fine, fine, coded("collective-wrong")},
 			""},
 		"memory":  {benchtest.Script{Refuse: refuse}, []int{3}, [3]want{failed, failed, failed}, "oom"},
 		"lacking": {benchtest.Script{Refuse: lacks}, []int{2}, [3]want{failed, fine, fine}, "unsupported"},
@@ -112,19 +111,17 @@ func TestTryCase(t *testing.T) {
 						return err
 					}
 					if w.Rank == 0 {
-						want := c.wants[i]
+						var want want
 						switch f := got.Fact.(type) {
 						case preflights.CollectiveCorrect:
-							want.fact = preflights.CollectiveCorrect{Case: k.Point(), Ranks: n}
+							want = preflights.CollectiveCorrect{Case: k.Point(), Ranks: n}
 						case preflights.CollectiveWrong:
-							want.fact = preflights.CollectiveWrong{Case: k.Point(),
+							want = preflights.CollectiveWrong{Case: k.Point(),
 								Cause: notice.Kept{Fact: f.Cause.Fact.(notice.DataWrong)}}
 						case preflights.CollectiveFailed:
-							want.fact = preflights.CollectiveFailed{Case: k.Point(), Status: c.status, Cause: f.Cause}
+							want = preflights.CollectiveFailed{Case: k.Point(), Status: c.status, Cause: f.Cause}
 						}
-						if want.fact.Code() != c.wants[i].fact.Code() {
-							t.Errorf("%s %v: %s", name, k, got.Code())
-						}
+						test.EqOp(t, c.wants[i].Code(), got.Code(), test.Sprint(name, k))
 						expect(t, name+" "+k.String(), []Row{got}, want)
 					}
 				}
@@ -168,9 +165,7 @@ func TestCheckSetups(t *testing.T) {
 		{"shared memory", Problem, "node2"}, {"shared memory", Passed, "node1"},
 		{"locked memory", Passed, "node1 node2"}, {"hosts", Passed, "node1 node2"},
 	} {
-		if got := where(c.check, c.v); got != c.want {
-			t.Errorf("%s is %s on %q, want %q", c.check, c.v, got, c.want)
-		}
+		test.EqOp(t, c.want, where(c.check, c.v), test.Sprint(c.check, c.v))
 	}
 	if rows[0].Check != "hosts" || rows[1].Check != "CPUs" {
 		t.Errorf("the rows begin with %s, %s", rows[0].Check, rows[1].Check)
@@ -186,8 +181,8 @@ func TestCheckContainers(t *testing.T) {
 		all[i] = Setup{who: ranks[i], Limits: limits{Shared: volume{gib, 300 * mib}}, Node: node{CPUs: 3}}
 	}
 	rows := mergeRows(CheckSetups(all, 0.5), ranks)
-	expect(t, "CPUs", only("CPUs", rows), want{Caution, coded("oversubscribed")})
+	expect(t, "CPUs", only("CPUs", rows), coded("oversubscribed"))
 	expect(t, "shared memory", only("shared memory", rows),
-		want{Passed, preflights.SharedMemory{Free: 300 * mib, Total: gib,
-			Ranks: 2}})
+		preflights.SharedMemory{Free: 300 * mib, Total: gib,
+			Ranks: 2})
 }

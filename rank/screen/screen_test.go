@@ -7,6 +7,8 @@ import (
 	"busbar/internal/coll"
 	"busbar/internal/notice"
 	"busbar/internal/result"
+
+	"github.com/shoenig/test"
 )
 
 func sampleRecord(bytes int64, seconds float64) *result.Record {
@@ -73,9 +75,7 @@ func TestSummary(t *testing.T) {
 		s.Row("mpi", r)
 		s.Summary(code)
 		for _, w := range []string{word, "2 ok", "results/x.jsonl", "(and 1 more)"} {
-			if !strings.Contains(out.String(), w) {
-				t.Errorf("code %d: %q is not in:\n%s", code, w, out.String())
-			}
+			test.StrContains(t, out.String(), w, test.Sprint(code))
 		}
 	}
 }
@@ -94,13 +94,9 @@ func TestNextCommand(t *testing.T) {
 func TestDigits(t *testing.T) {
 	for x, want := range map[float64]string{0.2386: "0.239", 9.87654: "9.877", 99.99: "99.990", 139.2: "139.2",
 		65322.1: "65322.1", 1234567890: "1.235e+09"} {
-		if got := digits(x, 9); got != want {
-			t.Errorf("%g is %q, wanted %q", x, got, want)
-		}
+		test.EqOp(t, want, digits(x, 9), test.Sprint(x))
 	}
-	if got := digits(123456, 6); got != "123456" {
-		t.Error(got)
-	}
+	test.EqOp(t, "123456", digits(123456, 6))
 }
 
 func TestWrap(t *testing.T) {

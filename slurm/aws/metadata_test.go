@@ -6,6 +6,8 @@ import (
 	"net/http/httptest"
 	"sync"
 	"testing"
+
+	"busbar/internal/needs"
 )
 
 // A metadata is an instance metadata service of EC2, version 2, on loopback. It requires a valid token.
@@ -22,6 +24,7 @@ type metadata struct {
 
 func serve(t *testing.T) *metadata {
 	t.Helper()
+	needs.Command(t, "curl", "spot-watch.sh requires it")
 	m := &metadata{requests: map[string]int{}}
 	server := httptest.NewServer(m)
 	t.Cleanup(server.Close)

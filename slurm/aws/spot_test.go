@@ -7,6 +7,9 @@ import (
 	"testing"
 
 	"busbar/internal/needs"
+
+	"github.com/shoenig/test"
+	"github.com/shoenig/test/must"
 )
 
 const (
@@ -16,13 +19,7 @@ const (
 	rebalance = `{"noticeTime":"2026-03-01T08:16:00Z"}`
 )
 
-func needCurl(t *testing.T) {
-	t.Helper()
-	needs.Command(t, "curl", "spot-watch.sh requires it")
-}
-
 func TestSpotWatchOnce(t *testing.T) {
-	needCurl(t)
 	m := serve(t)
 	check(t, 0, "no spot notice", start(t, "", spotWatch, "--once", "--endpoint", m.url))
 	m.set(func(m *metadata) { m.notice = terminate })
@@ -30,7 +27,7 @@ func TestSpotWatchOnce(t *testing.T) {
 }
 
 func TestSpotWatchUsage(t *testing.T) {
-	needCurl(t)
+	needs.Command(t, "curl", "spot-watch.sh requires it")
 	check(t, 1, "is required", start(t, "", spotWatch))
 	check(t, 1, `unknown argument "--now"`, start(t, "", spotWatch, "--now"))
 	check(t, 1, "--sync requires a value", start(t, "", spotWatch, "--pid", "1", "--sync", "results"))
@@ -67,37 +64,28 @@ func watch(t *testing.T, m *metadata, dir string, w *run, more ...string) *run {
 }
 
 func TestSpotNoticeEndsTheCaseInHand(t *testing.T) {
-	needCurl(t)
 	m, dir := serve(t), t.TempDir()
 	w := worker(t, dir, true)
 	r := watch(t, m, dir, w)
 	until(t, "it sent two queries", func() bool { return m.count(action) > 1 })
-	if got := read(filepath.Join(dir, "results/signals")); got != "" {
-		t.Fatalf("signals without a notice: %s", got)
-	}
+	must.EqOp(t, "", read(filepath.Join(dir, "results/signals")))
 	// An expired token is requested again.
 	m.set(func(m *metadata) { m.valid, m.notice = "", terminate })
 	check(t, 3, "spot notice: "+terminate, r)
 	w.code()
-	if got := read(filepath.Join(dir, "kept/signals")); got != "USR1\n" {
-		t.Errorf("copied signals %q, want only USR1", got)
-	}
+	test.EqOp(t, "USR1\n", read(filepath.Join(dir, "kept/signals")))
 }
 
 func TestSpotNoticeAfterGrace(t *testing.T) {
-	needCurl(t)
 	m, dir := serve(t), t.TempDir()
 	w := worker(t, dir, false)
 	m.set(func(m *metadata) { m.notice = terminate })
 	check(t, 3, "still running after 1 s", watch(t, m, dir, w, "--grace", "1"))
 	w.code()
-	if got := read(filepath.Join(dir, "kept/signals")); got != "USR1\nTERM\n" {
-		t.Errorf("copied signals %q, want USR1, then TERM", got)
-	}
+	test.EqOp(t, "USR1\nTERM\n", read(filepath.Join(dir, "kept/signals")))
 }
 
 func TestRebalanceRecommendation(t *testing.T) {
-	needCurl(t)
 	m, dir := serve(t), t.TempDir()
 	m.set(func(m *metadata) { m.rebalance = rebalance })
 	w := worker(t, dir, true)
@@ -105,25 +93,18 @@ func TestRebalanceRecommendation(t *testing.T) {
 	until(t, "results are copied", func() bool { return read(filepath.Join(dir, "kept/pid")) != "" })
 	seen := m.count(action)
 	until(t, "it sent more queries", func() bool { return m.count(action) > seen+2 })
-	if got := read(filepath.Join(dir, "results/signals")); got != "" {
-		t.Errorf("signals after a recommendation: %s", got)
-	}
-	if err := w.cmd.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
+	test.EqOp(t, "", read(filepath.Join(dir, "results/signals")))
+	must.NoError(t, w.cmd.Process.Kill())
 	check(t, 0, "rebalance recommendation: "+rebalance, r)
 
 	other := t.TempDir()
 	w = worker(t, other, true)
 	check(t, 3, rebalance, watch(t, m, other, w, "--on-rebalance", "stop"))
-	if got := read(filepath.Join(other, "results/signals")); got != "USR1\n" {
-		t.Errorf("signals after --on-rebalance stop: %q", got)
-	}
+	test.EqOp(t, "USR1\n", read(filepath.Join(other, "results/signals")))
 }
 
 // With --job the job's script gets the signal, as at the time limit.
 func TestSpotNoticeForAJob(t *testing.T) {
-	needCurl(t)
 	m, dir := serve(t), t.TempDir()
 	m.set(func(m *metadata) { m.notice = terminate })
 	// The controller does not respond at first, and the job ID is invalid after the end of the job.
@@ -136,7 +117,5 @@ echo 42`, dir))
 	fake(t, dir, "scancel", `echo "$*" >>`+dir+`/calls; touch `+dir+"/over")
 	check(t, 3, "the script of job 42", start(t, dir, spotWatch, "--endpoint", m.url, "--interval", "0.05", "--job",
 		"42"))
-	if got := read(filepath.Join(dir, "calls")); got != "--batch --signal=USR1 42\n" {
-		t.Errorf("scancel %q", got)
-	}
+	test.EqOp(t, "--batch --signal=USR1 42\n", read(filepath.Join(dir, "calls")))
 }

@@ -7,6 +7,9 @@ import (
 	"strconv"
 	"testing"
 	"time"
+
+	"github.com/shoenig/test"
+	"github.com/shoenig/test/must"
 )
 
 const syncResults = "../sync-results.sh"
@@ -26,15 +29,11 @@ func TestSyncCopiesChangedFiles(t *testing.T) {
 	kept := "left as it was"
 	write(t, to+"/plots/b c.png", kept[:len("picture")])
 	check(t, 0, "", start(t, "", syncResults, from, to))
-	if got := read(to + "/a.jsonl"); got != "one\ntwo\n" {
-		t.Errorf("a file that grew is %q", got)
-	}
+	test.EqOp(t, "one\ntwo\n", read(to+"/a.jsonl"))
 	if read(to+"/older.jsonl") == "" {
 		t.Error("a file only at the destination was removed")
 	}
-	if got := read(to + "/plots/b c.png"); got != kept[:len("picture")] {
-		t.Errorf("a file that did not change was copied again: %q", got)
-	}
+	test.EqOp(t, kept[:len("picture")], read(to+"/plots/b c.png"))
 	if parts, _ := filepath.Glob(to + "/*.part"); len(parts) > 0 {
 		t.Errorf("left behind: %q", parts)
 	}
@@ -45,18 +44,14 @@ func TestSyncWhileARunContinues(t *testing.T) {
 	from, to := filepath.Join(dir, "results"), filepath.Join(dir, "volume")
 	write(t, from+"/a.jsonl", "one\n")
 	sleeper := exec.Command("sleep", "600")
-	if err := sleeper.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, sleeper.Start())
 	r := start(t, "", syncResults, "--every", "600", "--while", strconv.Itoa(sleeper.Process.Pid), from, to)
 	until(t, "the first round is done", func() bool { return read(to+"/a.jsonl") != "" })
 	write(t, from+"/a.jsonl", "one\nlast\n")
 	_ = sleeper.Process.Kill() // wait reports it
 	_ = sleeper.Wait()
 	check(t, 0, "", r)
-	if got := read(to + "/a.jsonl"); got != "one\nlast\n" {
-		t.Errorf("the last round kept %q", got)
-	}
+	test.EqOp(t, "one\nlast\n", read(to+"/a.jsonl"))
 }
 
 // A results folder that cannot be read means an incomplete copy.
@@ -81,9 +76,7 @@ func TestSyncToS3(t *testing.T) {
 	check(t, 0, "", start(t, dir, syncResults, "s3://bucket/x", from))
 	want := "s3 sync --only-show-errors " + from + " s3://bucket/x\ns3 sync --only-show-errors s3://bucket/x " + from +
 		"\n"
-	if got := read(dir + "/calls"); got != want {
-		t.Errorf("aws was called with\n%swant\n%s", got, want)
-	}
+	test.EqOp(t, want, read(dir+"/calls"))
 }
 
 // In a loop, an unreachable bucket is reported and retried.
@@ -96,9 +89,7 @@ func TestSyncRetries(t *testing.T) {
 	until(t, "the bucket is out of reach", func() bool { return read(dir+"/calls") != "" })
 	write(t, dir+"/reachable", "")
 	until(t, "it works again", func() bool { return len(read(dir+"/calls")) > 2*len("call\n") })
-	if err := r.cmd.Process.Signal(os.Interrupt); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, r.cmd.Process.Signal(os.Interrupt))
 	check(t, 0, "retrying every 1 s", r)
 	check(t, 0, "works again", r)
 }
@@ -118,12 +109,8 @@ func TestSyncUsage(t *testing.T) {
 	bare := t.TempDir()
 	for _, name := range []string{"bash", "env", "dirname", "readlink"} {
 		path, err := exec.LookPath(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := os.Symlink(path, filepath.Join(bare, name)); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, err)
+		must.NoError(t, os.Symlink(path, filepath.Join(bare, name)))
 	}
 	without := &run{cmd: exec.Command(syncResults, dir+"/from", "s3://bucket/x"), done: make(chan struct{})}
 	without.cmd.Env, without.cmd.Stderr, without.cmd.WaitDelay = []string{"PATH=" + bare}, without, time.Second

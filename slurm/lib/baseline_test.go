@@ -8,6 +8,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/shoenig/test"
+	"github.com/shoenig/test/must"
 )
 
 var small = []string{"-np", "2", "--rehearse", "--quiet", "-e", "4K", "-n", "5", "--out", "o"}
@@ -19,9 +22,7 @@ func TestBaselineFromStartToReport(t *testing.T) {
 		p.has(at+"profile_nccl-rehearsal_world2_*.jsonl", at+"merged.csv", at+"plots/*busbw*.png",
 			at+"report.html", at+"machine.txt")
 	}
-	if rows := strings.Count(p.text("o/merged.csv"), "all_reduce"); rows != 10 {
-		t.Errorf("8 B to 4 KiB are 10 sizes; merged.csv has %d rows", rows)
-	}
+	test.EqOp(t, 10, strings.Count(p.text("o/merged.csv"), "all_reduce"))
 }
 
 // A failed run also has a report, and baseline.sh exits with its code.
@@ -44,9 +45,7 @@ func TestBaselineUsage(t *testing.T) {
 	p.expect(1, "--out requires a value", nil, "baseline.sh", "--out")
 	p.expect(1, "require -np", nil, "baseline.sh", "--host", "a:1,b:1")
 	p.expect(1, "unknown flag", nil, "baseline.sh", append(small, "--nonsense")...)
-	if err := os.Remove(filepath.Join(p.top, "bin/rank")); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, os.Remove(filepath.Join(p.top, "bin/rank")))
 	p.expect(2, "make build", nil, "baseline.sh", small...)
 }
 
@@ -73,12 +72,8 @@ func TestBaselineOnASpotInstance(t *testing.T) {
 	endless := append(small, "--run-cycles", "0", "--spot", "--sync", "volume")
 	p.expect(143, "spot notice", []string{"AWS_EC2_METADATA_SERVICE_ENDPOINT=" + service.URL}, "baseline.sh",
 		endless...)
-	if end := p.text("volume/*.jsonl"); !strings.Contains(end, `"outcome":"interrupted"`) {
-		t.Error("the copy does not record that the run was interrupted")
-	}
-	if err := os.RemoveAll(filepath.Join(p.dir, "o")); err != nil {
-		t.Fatal(err)
-	}
+	test.StrContains(t, p.text("volume/*.jsonl"), `"outcome":"interrupted"`)
+	must.NoError(t, os.RemoveAll(filepath.Join(p.dir, "o")))
 	p.expect(0, "", nil, "sync-results.sh", "volume", "o")
 	p.expect(0, "2 ranks", nil, "baseline.sh", append(small, "--resume")...)
 	if files, _ := filepath.Glob(filepath.Join(p.dir, "o/profile_*.jsonl")); len(files) != 2 {

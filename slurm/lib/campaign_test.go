@@ -5,6 +5,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/shoenig/test"
+	"github.com/shoenig/test/must"
 )
 
 const plan = `name: trial
@@ -32,9 +35,7 @@ echo $((n + 71))`)
 
 func (p place) write(name, text string) {
 	p.t.Helper()
-	if err := os.WriteFile(filepath.Join(p.dir, name), []byte(text), 0o644); err != nil {
-		p.t.Fatal(err)
-	}
+	must.NoError(p.t, os.WriteFile(filepath.Join(p.dir, name), []byte(text), 0o644))
 }
 
 // Errors are reported before anything is submitted or written.
@@ -80,16 +81,12 @@ func TestCampaignSubmits(t *testing.T) {
 		"results/mine", "plan.yaml", "-p", "main")
 	for _, want := range []string{"sbatch --parsable", `BUSBAR_SITE="generic"`, "-p main", "/results/mine/log/",
 		"--array=1-3%1"} {
-		if !strings.Contains(output, want) {
-			t.Errorf("%q is missing in\n%s", want, output)
-		}
+		test.StrContains(t, output, want)
 	}
-	if _, err := os.Stat(filepath.Join(p.dir, "calls")); err == nil {
-		t.Error("a dry run has submitted")
-	}
-	if _, err := os.Stat(filepath.Join(p.dir, "results")); err == nil {
-		t.Error("a dry run has created a folder")
-	}
+	_, err := os.Stat(filepath.Join(p.dir, "calls"))
+	test.Error(t, err)
+	_, err = os.Stat(filepath.Join(p.dir, "results"))
+	test.Error(t, err)
 
 	p.expect(0, "submitted: 73", nil, "campaign.sh", "--site=generic", "--out", "results/mine", "plan.yaml", "-p",
 		"main")
@@ -169,9 +166,7 @@ func TestCampaignRanksOfNode(t *testing.T) {
 	p.write("plan.yaml", plan+"ranks_per_node: 3\n")
 	p.fake("sbatch", `echo "$BUSBAR_RANKS_PER_NODE" >>calls; echo 71`)
 	p.expect(0, "submitted", []string{"BUSBAR_RANKS_PER_NODE=8"}, "campaign.sh", "plan.yaml")
-	if got := p.text("calls"); !strings.HasPrefix(got, "3\n3\n") {
-		t.Errorf("ranks of a node for the jobs: %q", got)
-	}
+	test.StrHasPrefix(t, "3\n3\n", p.text("calls"))
 }
 
 // steps is a fake srun of a job that records how each step was started and exits with code 1.
@@ -201,9 +196,7 @@ func TestCampaignJobRefused(t *testing.T) {
 	}
 	p.has("the results/nodes2/launch2/a/refused.txt", "the results/nodes2/launch2/b/refused.txt")
 	_, output := p.run(nil, "../bin/post", "campaign", "show", "the results")
-	if !strings.Contains(output, "nodes2/launch2/a: rank refused to measure: code 1 in job 7_2") {
-		t.Error(output)
-	}
+	test.StrContains(t, output, "nodes2/launch2/a: rank refused to measure: code 1 in job 7_2")
 }
 
 // Flags reach rank as they were given.
@@ -211,10 +204,8 @@ func TestSweepQuotes(t *testing.T) {
 	p := install(t)
 	environment := p.steps()
 	p.run(environment, "sweep.sh", "--mpi", "openmpi", "--variant", `a "$b" 'c' *`, "--campaign", "ends with a blank ")
-	if steps := p.text("steps"); !strings.Contains(steps,
-		`<--mpi> <openmpi> <--variant> <a "$b" 'c' *> <--campaign> <ends with a blank > <--out> <`) {
-		t.Error(steps)
-	}
+	test.StrContains(t, p.text("steps"),
+		`<--mpi> <openmpi> <--variant> <a "$b" 'c' *> <--campaign> <ends with a blank > <--out> <`)
 }
 
 // A folder without results is an error.

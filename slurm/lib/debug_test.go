@@ -6,6 +6,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/shoenig/test"
+	"github.com/shoenig/test/must"
 )
 
 // Rank 2 hangs: the run of two ranks succeeds, and the script stops at that of three.
@@ -17,30 +20,20 @@ func TestDebugFindsTheSmallestRunThatHangs(t *testing.T) {
 		"debug.sh", "-np", "3", "--out", "d", "--deadline", "4", "--rehearse", "--backend", "nccl", "--collective",
 		"all_reduce")
 	for _, want := range []string{"8B-2-ranks exited with 0", "rank 2 on", "packed: "} {
-		if !strings.Contains(output, want) {
-			t.Errorf("%q is missing in\n%s", want, output)
-		}
+		test.StrContains(t, output, want)
 	}
-	if strings.Contains(output, "1MiB") {
-		t.Errorf("it continued after the hang:\n%s", output)
-	}
+	test.StrNotContains(t, output, "1MiB")
 	out, err := exec.Command("tar", "-tzf", filepath.Join(p.dir, "d.tar.gz")).Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, err)
 	for _, want := range []string{"d/summary.txt", "d/versions.txt", "d/environment.txt", "d/preflight/output.txt",
 		"d/8B-all-ranks/output.txt", "d/8B-all-ranks/state-", "d/8B-all-ranks/results/profile_"} {
-		if !strings.Contains(string(out), want) {
-			t.Errorf("%s is missing in the archive:\n%s", want, out)
-		}
+		test.StrContains(t, string(out), want, test.Sprint(out))
 	}
 	if states := p.text("d/8B-all-ranks/state-*.txt"); strings.Count(states, "process ") < 3 ||
 		!strings.Contains(states, "thread ") {
 		t.Errorf("want the state of three ranks:\n%s", states)
 	}
-	if !strings.Contains(p.text("d/versions.txt"), "libnccl.so.2 => /lib/libnccl.so.2") {
-		t.Error("versions.txt does not list NCCL's library")
-	}
+	test.StrContains(t, p.text("d/versions.txt"), "libnccl.so.2 => /lib/libnccl.so.2")
 	kept := p.text("d/*.txt") + p.text("d/*/*")
 	if !strings.Contains(kept, "NCCL_ALGO=Ring") || strings.Contains(kept, "hush") {
 		t.Errorf("want NCCL_ALGO and no secret:\n%s", p.text("d/environment.txt"))
@@ -54,8 +47,6 @@ func TestDebugUsage(t *testing.T) {
 	p.expect(1, "--out requires a value", nil, "debug.sh", "--out")
 	p.expect(2, "cannot create /dev/null/d", nil, "debug.sh", "--out", "/dev/null/d")
 	p.expect(1, "--host a requires mpirun", []string{"LAUNCHER=srun"}, "debug.sh", "--host", "a", "--out", "d")
-	if err := os.RemoveAll(filepath.Join(p.top, "slurm", "lib")); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, os.RemoveAll(filepath.Join(p.top, "slurm", "lib")))
 	p.expect(2, "submit from the folder", nil, "debug.sh")
 }

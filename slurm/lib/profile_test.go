@@ -6,6 +6,9 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/shoenig/test"
+	"github.com/shoenig/test/must"
 )
 
 var one = []string{"--out", "p", "--rehearse", "--quiet", "--collective", "all_reduce", "-b", "1K", "-e", "1K", "-n",
@@ -24,9 +27,7 @@ func TestProfileNamesEachRank(t *testing.T) {
 	output := p.expect(0, "nsys-ui", nil, "profile.sh", append([]string{"-np", "2", "--duration", "7"}, one...)...)
 	p.has("p/reports/rank0000-*.nsys-rep", "p/reports/rank0001-*.nsys-rep", "p/results/*.jsonl", "p/machine.txt")
 	calls := strings.Split(strings.TrimSpace(p.text("calls.*")), "\n")
-	if len(calls) != 2 {
-		t.Fatalf("nsys was called %d times: %q", len(calls), calls)
-	}
+	must.Len(t, 2, calls)
 	for _, call := range calls {
 		for _, want := range []string{`^INFO \S+/p/logs/nccl-rank000[01]-\S+\.log profile --output ` +
 			`\S+/p/reports/rank000[01]-`, "--trace cuda,nvtx,osrt ",
@@ -65,9 +66,7 @@ while [ "${1##*/}" != profile.sh ]; do shift; done
 exec %s/scripts/mpirun.sh -np 2 "$@"`, p.dir, p.top))
 	p.expect(0, "nsys-ui", []string{"LAUNCHER=auto", "SLURM_JOB_ID=7", "SRUN_ARGS=--mpi=pmix --exact"}, "profile.sh",
 		one...)
-	if got, want := p.text("srun"), "--kill-on-bad-exit=1 --mpi=pmix --exact "; !strings.HasPrefix(got, want) {
-		t.Errorf("srun %s\nwant %s", got, want)
-	}
+	test.StrHasPrefix(t, "--kill-on-bad-exit=1 --mpi=pmix --exact ", p.text("srun"))
 	p.has("p/reports/rank0001-*.nsys-rep")
 }
 

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"busbar/internal/needs"
+
+	"github.com/shoenig/test/must"
 )
 
 // A place is a folder with the programs and the scripts, as in the repository.
@@ -23,23 +25,15 @@ func install(t *testing.T) place {
 	t.Helper()
 	p := place{t: t, top: t.TempDir(), dir: t.TempDir(), tools: t.TempDir()}
 	root, err := filepath.Abs("../..")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, err)
 	made := needs.Programs(t)
 	needs.File(t, filepath.Join(made, "lib/busbar-mpi-*.so"), "make build builds it if mpicc exists")
 	// Tests replace programs.
-	if err := os.CopyFS(filepath.Join(p.top, "bin"), os.DirFS(filepath.Join(made, "bin"))); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, os.CopyFS(filepath.Join(p.top, "bin"), os.DirFS(filepath.Join(made, "bin"))))
 	for _, folder := range []string{made + "/lib", root + "/scripts"} {
-		if err := os.Symlink(folder, filepath.Join(p.top, filepath.Base(folder))); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, os.Symlink(folder, filepath.Join(p.top, filepath.Base(folder))))
 	}
-	if err := os.CopyFS(filepath.Join(p.top, "slurm"), os.DirFS(filepath.Join(root, "slurm"))); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, os.CopyFS(filepath.Join(p.top, "slurm"), os.DirFS(filepath.Join(root, "slurm"))))
 	return p
 }
 
@@ -52,17 +46,13 @@ func pathWithout(t *testing.T, program string) string {
 			continue
 		}
 		files, err := os.ReadDir(folder)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, err)
 		folders[i] = t.TempDir()
 		for _, f := range files {
 			if f.Name() == program {
 				continue
 			}
-			if err := os.Symlink(filepath.Join(folder, f.Name()), filepath.Join(folders[i], f.Name())); err != nil {
-				t.Fatal(err)
-			}
+			must.NoError(t, os.Symlink(filepath.Join(folder, f.Name()), filepath.Join(folders[i], f.Name())))
 		}
 	}
 	return strings.Join(folders, string(filepath.ListSeparator))
@@ -71,9 +61,7 @@ func pathWithout(t *testing.T, program string) string {
 // fake writes a fake program, a few lines of shell, into the first folder on PATH.
 func (p place) fake(name, text string) {
 	p.t.Helper()
-	if err := os.WriteFile(filepath.Join(p.tools, name), []byte("#!/usr/bin/env bash\n"+text+"\n"), 0o755); err != nil {
-		p.t.Fatal(err)
-	}
+	must.NoError(p.t, os.WriteFile(filepath.Join(p.tools, name), []byte("#!/usr/bin/env bash\n"+text+"\n"), 0o755))
 }
 
 // run runs a script in p.dir and returns its exit code and output.
@@ -129,9 +117,7 @@ func (p place) text(pattern string) string {
 			continue
 		}
 		b, err := os.ReadFile(file)
-		if err != nil {
-			p.t.Fatal(err)
-		}
+		must.NoError(p.t, err)
 		all.Write(b)
 	}
 	return all.String()

@@ -9,15 +9,15 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/shoenig/test/must"
 )
 
 // ofStep returns the flags of rank --step --help as arguments, each with a value if it requires one.
 func ofStep(t *testing.T, p place) (words []string) {
 	t.Helper()
 	help, err := exec.Command(filepath.Join(p.top, "bin/rank"), "--step", "--help").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, err)
 	_, section, _ := strings.Cut(string(help), "\nTraining step\n")
 	section, _, _ = strings.Cut(section, "\n\n")
 	for _, m := range regexp.MustCompile(`(?m)^ +(--[a-z-]+)( [A-Z|]+)?`).FindAllStringSubmatch(section, -1) {
@@ -61,12 +61,8 @@ func recorder(t *testing.T, p place) {
 	t.Helper()
 	text := fmt.Sprintf("#!/bin/sh\necho \"$*\" >>%s/calls.$$\n", p.dir)
 	path := filepath.Join(p.top, "bin/rank")
-	if err := os.Remove(path); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(text), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, os.Remove(path))
+	must.NoError(t, os.WriteFile(path, []byte(text), 0o755))
 }
 
 // The runs before the requested one are of collectives, without flags of a step.
@@ -99,9 +95,7 @@ func TestProfileOfAStep(t *testing.T) {
 	p.expect(0, "results: ", nil, "profile.sh", "-np", "2", "--out", "p", "--duration", "9", "--rehearse",
 		"--step", "resnet50")
 	calls := strings.Split(strings.TrimSpace(p.text("calls.*")), "\n")
-	if len(calls) != 2 {
-		t.Fatalf("nsys was called %d times: %q", len(calls), calls)
-	}
+	must.Len(t, 2, calls)
 	for _, call := range calls {
 		if !strings.Contains(call, "--capture-range cudaProfilerApi") ||
 			!strings.Contains(call, "rank --profile-range") ||
@@ -127,10 +121,8 @@ exit 6`)
 		}
 		if start == "first" {
 			// The next start must ignore the end of an existing file.
-			if err := os.Rename(filepath.Join(p.dir, "out/step_mpi_world2_x.jsonl"),
-				filepath.Join(p.dir, "out/step_mpi_world2_w.jsonl")); err != nil {
-				t.Fatal(err)
-			}
+			must.NoError(t, os.Rename(filepath.Join(p.dir, "out/step_mpi_world2_x.jsonl"),
+				filepath.Join(p.dir, "out/step_mpi_world2_w.jsonl")))
 		}
 	}
 }

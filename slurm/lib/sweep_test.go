@@ -5,6 +5,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/shoenig/test"
+	"github.com/shoenig/test/must"
 )
 
 // sweeper is a place with a Slurm job whose srun runs the text in the results folder, OUT.
@@ -34,14 +37,10 @@ func TestInterruptedSweepOfSeveralBackends(t *testing.T) {
 exit 6`,
 	)
 	for range 5 { // the order of processes is random
-		if err := os.RemoveAll(filepath.Join(p.dir, "out")); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, os.RemoveAll(filepath.Join(p.dir, "out")))
 		p.expect(6, "(exit code 6): requeue 1 of 3", sweep(p), "sweep.sh", "--mpi", "openmpi")
 	}
-	if got := p.text("calls"); got != strings.Repeat("requeue 7\n", 5) {
-		t.Errorf("scontrol calls:\n%s", got)
-	}
+	test.EqOp(t, strings.Repeat("requeue 7\n", 5), p.text("calls"))
 }
 
 // Invalid numbers are errors before anything is measured.
@@ -54,28 +53,22 @@ func TestSweepRejectsNumbers(t *testing.T) {
 	} {
 		p.expect(1, want, sweep(p, setting), "sweep.sh", "--mpi", "openmpi")
 	}
-	if got := p.text("calls"); got != "" {
-		t.Errorf("srun ran:\n%s", got)
-	}
+	test.EqOp(t, "", p.text("calls"))
 }
 
 // A sweep without a report does not list its files.
 func TestSweepWithoutReport(t *testing.T) {
 	p := sweeper(t, `echo '{"kind":"end","outcome":"complete","code":0}' >"$OUT/profile_mpi_world2_x.jsonl"`)
-	if output := p.expect(0, "the report failed", sweep(p), "sweep.sh", "--mpi",
-		"openmpi"); strings.Contains(output, "merged.csv") {
-		t.Error(output)
-	}
+	test.StrNotContains(t, p.expect(0, "the report failed", sweep(p), "sweep.sh", "--mpi",
+		"openmpi"), "merged.csv")
 }
 
 // A job of a campaign that reaches its time limit with a missing launch is incomplete.
 func TestCampaignJobWithLaunchesLeft(t *testing.T) {
 	p := sweeper(t, `echo '{"kind":"end","outcome":"complete","code":0}' >"$OUT/profile_mpi_world2_x.jsonl"
 kill -USR1 "$PPID"; sleep 0.3`)
-	if err := os.WriteFile(filepath.Join(p.top, "bin/post"),
-		[]byte("#!/bin/sh\nprintf '%s/out --\\n' \""+p.dir+"\" \""+p.dir+"\"\n"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, os.WriteFile(filepath.Join(p.top, "bin/post"),
+		[]byte("#!/bin/sh\nprintf '%s/out --\\n' \""+p.dir+"\" \""+p.dir+"\"\n"), 0o755))
 	output := p.expect(143, "are incomplete", sweep(p, "BUSBAR_PLAN="+p.dir, "BUSBAR_REQUEUES=0"),
 		"sweep.sh")
 	if strings.Count(output, "start 1") != 1 {

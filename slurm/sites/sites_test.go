@@ -9,6 +9,9 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/shoenig/test"
+	"github.com/shoenig/test/must"
 )
 
 func files(t *testing.T) []string {
@@ -29,9 +32,7 @@ var (
 func TestEveryLineHasAReasonAndASource(t *testing.T) {
 	for _, file := range files(t) {
 		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, err)
 		for i, line := range strings.Split(strings.TrimSpace(string(text)), "\n") {
 			comment := strings.HasPrefix(line, "#") && !strings.HasPrefix(line, "# export ")
 			if !comment && !setting.MatchString(line) && !include.MatchString(line) && !branch.MatchString(line) {
@@ -57,14 +58,10 @@ func TestDetect(t *testing.T) {
 	adapter := func(name, driver string) string {
 		sys := t.TempDir()
 		for _, dir := range []string{"drivers/" + driver, "class/infiniband/" + name + "/device"} {
-			if err := os.MkdirAll(filepath.Join(sys, dir), 0o755); err != nil {
-				t.Fatal(err)
-			}
+			must.NoError(t, os.MkdirAll(filepath.Join(sys, dir), 0o755))
 		}
-		if err := os.Symlink(filepath.Join(sys, "drivers", driver),
-			filepath.Join(sys, "class/infiniband", name, "device/driver")); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, os.Symlink(filepath.Join(sys, "drivers", driver),
+			filepath.Join(sys, "class/infiniband", name, "device/driver")))
 		return "SYSFS=" + sys
 	}
 	here := t.TempDir()
@@ -91,8 +88,7 @@ func TestDetect(t *testing.T) {
 		if c.want == "" {
 			continue
 		}
-		if _, err := os.Stat(c.want + ".env"); err != nil {
-			t.Error(err)
-		}
+		_, err = os.Stat(c.want + ".env")
+		test.NoError(t, err)
 	}
 }

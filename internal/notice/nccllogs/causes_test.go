@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"busbar/internal/notice"
+
+	"github.com/shoenig/test"
 )
 
 // TestLikelyCauses has the sentence of each number of causes, and of who has a setting.
@@ -36,9 +38,7 @@ func TestLikelyCauses(t *testing.T) {
 			All: []LogCause{{What: LogAspect{Kind: LogLibrary},
 				B: LogValue{Libraries: []Build{{Library: "NCCL 2.27.7"}}}}}},
 	} {
-		if got := c.String(); got != want {
-			t.Errorf("%q, want %q", got, want)
-		}
+		test.EqOp(t, want, c.String())
 	}
 }
 

@@ -103,16 +103,16 @@ type ACSRedirects struct {
 	Bridges     []string `json:"bridges"`
 }
 
-func (NoRDMADevice) Code() notice.Code     { return "no-rdma-device" }
-func (RDMAPorts) Code() notice.Code        { return "rdma-ports" }
-func (RDMAPortsDown) Code() notice.Code    { return "rdma-ports-down" }
-func (RDMALinkNarrow) Code() notice.Code   { return "rdma-link-narrow" }
-func (RDMANotPermitted) Code() notice.Code { return "rdma-not-permitted" }
-func (IOMMU) Code() notice.Code            { return "iommu" }
-func (IOMMUTranslates) Code() notice.Code  { return "iommu-translates" }
-func (ACSBridges) Code() notice.Code       { return "acs-bridges" }
-func (ACSHidden) Code() notice.Code        { return "acs-hidden" }
-func (ACSRedirects) Code() notice.Code     { return "acs-redirects" }
+func (NoRDMADevice) Code() Code     { return "no-rdma-device" }
+func (RDMAPorts) Code() Code        { return "rdma-ports" }
+func (RDMAPortsDown) Code() Code    { return "rdma-ports-down" }
+func (RDMALinkNarrow) Code() Code   { return "rdma-link-narrow" }
+func (RDMANotPermitted) Code() Code { return "rdma-not-permitted" }
+func (IOMMU) Code() Code            { return "iommu" }
+func (IOMMUTranslates) Code() Code  { return "iommu-translates" }
+func (ACSBridges) Code() Code       { return "acs-bridges" }
+func (ACSHidden) Code() Code        { return "acs-hidden" }
+func (ACSRedirects) Code() Code     { return "acs-redirects" }
 
 var preflightAdapters = []notice.Entry{
 	{Example: NoRDMADevice{}, Text: "no InfiniBand, RoCE or EFA device: TCP between hosts, shared memory within",

@@ -6,3 +6,6 @@ import "busbar/internal/notice"
 func init() {
 	notice.Register(preflightAdapters, preflightGPUs, preflightHosts, preflights)
 }
+
+// Code identifies a notice.
+type Code = notice.Code

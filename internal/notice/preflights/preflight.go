@@ -179,23 +179,23 @@ func (all RankValues) String() string {
 	return strings.Join(parts, "; ")
 }
 
-func (MPIInUse) Code() notice.Code              { return "mpi-in-use" }
-func (TCPInUse) Code() notice.Code              { return "tcp-in-use" }
-func (OneRankLaunch) Code() notice.Code         { return "one-rank" }
-func (ThreadLevel) Code() notice.Code           { return "mpi-thread-level" }
-func (MPIUnusable) Code() notice.Code           { return "mpi-unusable" }
-func (BackendUnavailable) Code() notice.Code    { return "backend-unavailable" }
-func (BackendNotTried) Code() notice.Code       { return "backend-not-tried" }
-func (SideChannel) Code() notice.Code           { return "side-channel" }
-func (SideChannelClosed) Code() notice.Code     { return "side-channel-closed" }
-func (SideChannelIncomplete) Code() notice.Code { return "side-channel-incomplete" }
-func (OneClock) Code() notice.Code              { return "one-clock" }
-func (ClocksCompared) Code() notice.Code        { return "clocks-compared" }
-func (ClocksUncertain) Code() notice.Code       { return "clocks-uncertain" }
-func (CollectiveCorrect) Code() notice.Code     { return "collective-correct" }
-func (CollectiveWrong) Code() notice.Code       { return "collective-wrong" }
-func (CollectiveFailed) Code() notice.Code      { return "collective-failed" }
-func (PreflightStopped) Code() notice.Code      { return "preflight-stopped" }
+func (MPIInUse) Code() Code              { return "mpi-in-use" }
+func (TCPInUse) Code() Code              { return "tcp-in-use" }
+func (OneRankLaunch) Code() Code         { return "one-rank" }
+func (ThreadLevel) Code() Code           { return "mpi-thread-level" }
+func (MPIUnusable) Code() Code           { return "mpi-unusable" }
+func (BackendUnavailable) Code() Code    { return "backend-unavailable" }
+func (BackendNotTried) Code() Code       { return "backend-not-tried" }
+func (SideChannel) Code() Code           { return "side-channel" }
+func (SideChannelClosed) Code() Code     { return "side-channel-closed" }
+func (SideChannelIncomplete) Code() Code { return "side-channel-incomplete" }
+func (OneClock) Code() Code              { return "one-clock" }
+func (ClocksCompared) Code() Code        { return "clocks-compared" }
+func (ClocksUncertain) Code() Code       { return "clocks-uncertain" }
+func (CollectiveCorrect) Code() Code     { return "collective-correct" }
+func (CollectiveWrong) Code() Code       { return "collective-wrong" }
+func (CollectiveFailed) Code() Code      { return "collective-failed" }
+func (PreflightStopped) Code() Code      { return "preflight-stopped" }
 
 // exampleMPI is a library for the documentation.
 var exampleMPI = MPIInUse{"Open MPI 4.1.4", "/usr/lib/libmpi.so.40", "multiple", "srun"}

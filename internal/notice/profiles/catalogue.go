@@ -7,3 +7,6 @@ import "busbar/internal/notice"
 func init() {
 	notice.Register(timelineNotes, timelineParts, timelines, traceNotes, training)
 }
+
+// Code identifies a notice.
+type Code = notice.Code

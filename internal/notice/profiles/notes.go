@@ -158,18 +158,18 @@ func (n NotInBenchmark) Advice() string {
 		strings.Join(all, ", and ")
 }
 
-func (CUDAGraphs) Code() notice.Code           { return "cuda-graphs-without-kernels" }
-func (ClocksDisagree) Code() notice.Code       { return "clocks-disagree" }
-func (StepPatternUnmatched) Code() notice.Code { return "step-pattern-unmatched" }
-func (OnlyCopies) Code() notice.Code           { return "only-copies" }
-func (SameRank) Code() notice.Code             { return "same-rank" }
-func (NonBlockingCalls) Code() notice.Code     { return "non-blocking-calls" }
-func (CommunicatorUnclear) Code() notice.Code  { return "communicator-unclear" }
-func (CallsUnmatched) Code() notice.Code       { return "calls-unmatched" }
-func (CommunicatorsUnknown) Code() notice.Code { return "communicators-unknown" }
-func (RanksMissing) Code() notice.Code         { return "ranks-missing" }
-func (PartialStep) Code() notice.Code          { return "partial-step" }
-func (NotInBenchmark) Code() notice.Code       { return "not-in-benchmark" }
+func (CUDAGraphs) Code() Code           { return "cuda-graphs-without-kernels" }
+func (ClocksDisagree) Code() Code       { return "clocks-disagree" }
+func (StepPatternUnmatched) Code() Code { return "step-pattern-unmatched" }
+func (OnlyCopies) Code() Code           { return "only-copies" }
+func (SameRank) Code() Code             { return "same-rank" }
+func (NonBlockingCalls) Code() Code     { return "non-blocking-calls" }
+func (CommunicatorUnclear) Code() Code  { return "communicator-unclear" }
+func (CallsUnmatched) Code() Code       { return "calls-unmatched" }
+func (CommunicatorsUnknown) Code() Code { return "communicators-unknown" }
+func (RanksMissing) Code() Code         { return "ranks-missing" }
+func (PartialStep) Code() Code          { return "partial-step" }
+func (NotInBenchmark) Code() Code       { return "not-in-benchmark" }
 
 var timelineNotes = []notice.Entry{
 	{
@@ -181,11 +181,9 @@ var timelineNotes = []notice.Entry{
 	},
 	{
 		Example: ClocksDisagree{120, 4000}, Severity: notice.Warning,
-		Text: "{Early} of {Of} activities ran before the host launched them: the clocks of host and device disagree",
-		Details: []string{
-			"The cause of idle time, and which step an activity belongs to, are uncertain.",
-		},
-		Doc: "It is reported if more than 1 % of the activities begin before their launch.",
+		Text:    "{Early} of {Of} activities ran before the host launched them: the clocks of host and device disagree",
+		Details: []string{"The cause of idle time, and which step an activity belongs to, are uncertain."},
+		Doc:     "It is reported if more than 1 % of the activities begin before their launch.",
 	},
 	{
 		Example: StepPatternUnmatched{"^iteration"}, Severity: notice.Warning,
@@ -209,10 +207,8 @@ var timelineNotes = []notice.Entry{
 		Example: NonBlockingCalls{}, Severity: notice.Info,
 		Text: "operations are non-blocking: each time runs from the call that begins it to the call that detects its " +
 			"end",
-		Details: []string{
-			"Several run at once, so time, bandwidth and waiting of a single operation are unknown.",
-		},
-		Doc: "A step of busbar itself with non-blocking operations of MPI or Gloo.",
+		Details: []string{"Several run at once, so time, bandwidth and waiting of a single operation are unknown."},
+		Doc:     "A step of busbar itself with non-blocking operations of MPI or Gloo.",
 	},
 	{
 		Example: CommunicatorUnclear{"tp", 4, 8, 16}, Severity: notice.Warning,

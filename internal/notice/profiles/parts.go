@@ -201,15 +201,15 @@ func (m Missing) String() string {
 	}[m]
 }
 
-func (NothingRan) Code() notice.Code        { return "nothing-ran" }
-func (TimeShares) Code() notice.Code        { return "time-shares" }
-func (OverlapShare) Code() notice.Code      { return "overlap-share" }
-func (NoOverlapAtAll) Code() notice.Code    { return "no-overlap" }
-func (SharedStreams) Code() notice.Code     { return "shared-streams" }
-func (NoStragglerFound) Code() notice.Code  { return "no-straggler" }
-func (OwnStep) Code() notice.Code           { return "own-step" }
-func (ScalingEfficiency) Code() notice.Code { return "scaling-efficiency" }
-func (AgainstBenchmark) Code() notice.Code  { return "against-benchmark" }
+func (NothingRan) Code() Code        { return "nothing-ran" }
+func (TimeShares) Code() Code        { return "time-shares" }
+func (OverlapShare) Code() Code      { return "overlap-share" }
+func (NoOverlapAtAll) Code() Code    { return "no-overlap" }
+func (SharedStreams) Code() Code     { return "shared-streams" }
+func (NoStragglerFound) Code() Code  { return "no-straggler" }
+func (OwnStep) Code() Code           { return "own-step" }
+func (ScalingEfficiency) Code() Code { return "scaling-efficiency" }
+func (AgainstBenchmark) Code() Code  { return "against-benchmark" }
 
 var timelineParts = []notice.Entry{
 	{
@@ -263,9 +263,7 @@ var timelineParts = []notice.Entry{
 		Doc: "rank --step writes timelines of its own steps.",
 	},
 	{
-		Example: ScalingEfficiency{
-			"strong", "strong", 8, 16, 88, 0.06, 0.11, 1.83, 2, []RanksRead{{4, 16}}, 2,
-		},
+		Example:  ScalingEfficiency{"strong", "strong", 8, 16, 88, 0.06, 0.11, 1.83, 2, []RanksRead{{4, 16}}, 2},
 		Severity: notice.Info,
 		Text:     "{Kind} scaling from {From} to {To rank} is {Percent}: a step takes {Step} instead of {FromStep}",
 		Details: []string{

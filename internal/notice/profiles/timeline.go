@@ -119,7 +119,7 @@ func (s Straggler) Advice() string {
 		notice.AdviceHeldClocks
 }
 
-func (Straggler) Code() notice.Code { return "straggler" }
+func (Straggler) Code() Code { return "straggler" }
 
 var timelines = []notice.Entry{
 	{
@@ -128,11 +128,7 @@ var timelines = []notice.Entry{
 		Source:   "PyTorch, Performance Tuning Guide",
 		Text: `{Rank} is a straggler: last in {Last} of {Of} uneven collectives; others wait {Waited} ({Share} of
 			their time)`,
-		Details: []string{
-			"[It was last in {Steps} of {OfSteps} steps.]",
-			"[{FewSteps}]",
-			"{Causes}.",
-		},
+		Details: []string{"[It was last in {Steps} of {OfSteps} steps.]", "[{FewSteps}]", "{Causes}."},
 		Doc: `Calls of the same collective are matched across ranks. A rank is a straggler if it starts last
 			significantly often (false-positive rate 1 % over all ranks) and other ranks wait at least 1 % of their time
 			for it. Its causes are what it spends more time on than the median of the other ranks, if that explains a

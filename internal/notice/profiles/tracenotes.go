@@ -118,15 +118,15 @@ func (n NsightWarning) Advice() string {
 		"nsys profile --trace=cuda,nvtx --sample=none --cpuctxsw=none …"
 }
 
-func (OwnTrace) Code() notice.Code            { return "busbar-trace" }
-func (SeveralDevices) Code() notice.Code      { return "several-devices" }
-func (NoGPUActivity) Code() notice.Code       { return "no-gpu-activity" }
-func (EmptyGraphs) Code() notice.Code         { return "empty-graphs" }
-func (GraphKernelsMissing) Code() notice.Code { return "graph-kernels-missing" }
-func (NCCLCallsMissing) Code() notice.Code    { return "nccl-calls-missing" }
-func (PayloadsMissing) Code() notice.Code     { return "payloads-missing" }
-func (KernelsInGraphs) Code() notice.Code     { return "nccl-kernels-in-graphs" }
-func (NsightWarning) Code() notice.Code       { return "nsight-warning" }
+func (OwnTrace) Code() Code            { return "busbar-trace" }
+func (SeveralDevices) Code() Code      { return "several-devices" }
+func (NoGPUActivity) Code() Code       { return "no-gpu-activity" }
+func (EmptyGraphs) Code() Code         { return "empty-graphs" }
+func (GraphKernelsMissing) Code() Code { return "graph-kernels-missing" }
+func (NCCLCallsMissing) Code() Code    { return "nccl-calls-missing" }
+func (PayloadsMissing) Code() Code     { return "payloads-missing" }
+func (KernelsInGraphs) Code() Code     { return "nccl-kernels-in-graphs" }
+func (NsightWarning) Code() Code       { return "nsight-warning" }
 
 const nvtxDoc = `NCCL's NVTX ranges have the sizes and communicators of its operations. Without them, times are known,
 	but bandwidths are not.`

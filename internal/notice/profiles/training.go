@@ -152,17 +152,17 @@ type NoSteps struct{}
 type OneRankRead struct{}
 
 // Code identifies the notice, as all methods below do.
-func (TryFirst) Code() notice.Code          { return "try-first" }
-func (LittleCompute) Code() notice.Code     { return "little-compute" }
-func (LastBucket) Code() notice.Code        { return "last-bucket" }
-func (WideGradients) Code() notice.Code     { return "wide-gradients" }
-func (HostBoundStep) Code() notice.Code     { return "host-bound" }
-func (UnexplainedIdle) Code() notice.Code   { return "unexplained-idle" }
-func (CopiesAlone) Code() notice.Code       { return "copies-alone" }
-func (ExposedCollective) Code() notice.Code { return "exposed-collective" }
-func (UnevenRanks) Code() notice.Code       { return "uneven-ranks" }
-func (BelowBenchmark) Code() notice.Code    { return "below-benchmark" }
-func (NoSteps) Code() notice.Code           { return "no-steps" }
+func (TryFirst) Code() Code          { return "try-first" }
+func (LittleCompute) Code() Code     { return "little-compute" }
+func (LastBucket) Code() Code        { return "last-bucket" }
+func (WideGradients) Code() Code     { return "wide-gradients" }
+func (HostBoundStep) Code() Code     { return "host-bound" }
+func (UnexplainedIdle) Code() Code   { return "unexplained-idle" }
+func (CopiesAlone) Code() Code       { return "copies-alone" }
+func (ExposedCollective) Code() Code { return "exposed-collective" }
+func (UnevenRanks) Code() Code       { return "uneven-ranks" }
+func (BelowBenchmark) Code() Code    { return "below-benchmark" }
+func (NoSteps) Code() Code           { return "no-steps" }
 
 // Pages that advice comes from.
 const (

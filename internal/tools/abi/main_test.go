@@ -6,6 +6,9 @@ import (
 	"testing"
 
 	"busbar/internal/needs"
+
+	"github.com/shoenig/test"
+	"github.com/shoenig/test/must"
 )
 
 // A library that is not quite NCCL: every difference is reported.
@@ -14,15 +17,11 @@ func TestReportsDifferences(t *testing.T) {
 		"-Wno-stringop-truncation", "../../../cudart/nccl/testdata/fake.c"))
 	var stdout, stderr strings.Builder
 	err := run([]string{"-header", "-name", "a fake", "-version", "2.26.5", "-cuda", "12", dir}, &stdout, &stderr)
-	if err == nil {
-		t.Fatal("a fake passes for NCCL")
-	}
+	must.Error(t, err)
 	for _, want := range []string{"ncclAlltoAll: the table has it since version code 22800, and it is there: true",
 		`reports CUDA ""`,
 		"ncclGetErrorString", "plain NCCL is detected as NCCLX"} {
-		if !strings.Contains(err.Error(), want) {
-			t.Errorf("%q is not in:\n%v", want, err)
-		}
+		test.ErrorContains(t, err, want)
 	}
 	if strings.Contains(err.Error(), "ncclCommSplit") {
 		t.Errorf("a function that is where it should be:\n%v", err)
@@ -32,16 +31,11 @@ func TestReportsDifferences(t *testing.T) {
 		!strings.HasSuffix(rows[1], "not looked at without a GPU") {
 		t.Errorf("rows %q", rows)
 	}
-	if err := run([]string{"-version", "2.26.4", dir}, &stdout, &stderr); err == nil ||
-		!strings.Contains(err.Error(), "but is NCCL 2.26.4") {
-		t.Errorf("another version: %v", err)
-	}
+	test.ErrorContains(t, run([]string{"-version", "2.26.4", dir}, &stdout, &stderr), "but is NCCL 2.26.4")
 	for _, args := range [][]string{{}, {"/nowhere/libnccl.so.2"}, {"-no-such-flag"}} {
 		if run(args, &stdout, &stderr) == nil {
 			t.Errorf("%q is no error", args)
 		}
 	}
-	if err := run([]string{"-header"}, &stdout, &stderr); err != nil {
-		t.Error(err)
-	}
+	test.NoError(t, run([]string{"-header"}, &stdout, &stderr))
 }

@@ -3,6 +3,8 @@ package main
 import (
 	"math"
 	"testing"
+
+	"github.com/shoenig/test"
 )
 
 func TestCompare(t *testing.T) {
@@ -24,9 +26,7 @@ func TestWithin(t *testing.T) {
 		limit, slack float64
 		want         string
 	}{{1.06, 0, "yes"}, {1.05, 0, "no"}, {1.05, 11e-9, "yes"}, {1.05, 9e-9, "no"}} {
-		if got := r.within(c.limit, c.slack); got != c.want {
-			t.Errorf("%v + %v s: %s", c.limit, c.slack, got)
-		}
+		test.EqOp(t, c.want, r.within(c.limit, c.slack), test.Sprint(c.limit, c.slack))
 	}
 }
 
@@ -35,8 +35,6 @@ func TestOperations(t *testing.T) {
 		seconds float64
 		want    int
 	}{{1e-7, 4096}, {1e-6, 1000}, {1e-4, 20}, {0.01, 10}, {1, 4}} {
-		if got := operations(c.seconds, 4096); got != c.want {
-			t.Errorf("%v s: %d operations, want %d", c.seconds, got, c.want)
-		}
+		test.EqOp(t, c.want, operations(c.seconds, 4096), test.Sprint(c.seconds))
 	}
 }

@@ -7,43 +7,27 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"strings"
-	"syscall"
 	"time"
 )
 
-// launched is what came of a program.
-type launched struct {
-	stdout []byte
-	wall   time.Duration
-	cpu    time.Duration // in user and system mode, of the process started and of those that it waited for
-	// largest resident size of one of them, in bytes; at least that of this process, from which they were forked
-	peak int64
-}
-
-func (c config) program(name string) string { return filepath.Join(c.top, "bin", name) }
-
-// start runs a program to its end; the error has its output.
-func start(program string, args ...string) (launched, error) {
-	var out, stderr bytes.Buffer
-	cmd := exec.Command(program, args...)
-	cmd.Stdout, cmd.Stderr = &out, &stderr
-	begin := time.Now()
-	err := cmd.Run()
-	l := launched{stdout: out.Bytes(), wall: time.Since(begin)}
-	if cmd.ProcessState != nil {
-		used := cmd.ProcessState.SysUsage().(*syscall.Rusage)
-		l.cpu = time.Duration(used.Utime.Nano() + used.Stime.Nano())
-		l.peak = used.Maxrss << 10
-	}
+// mpirun runs ranks of this program to their end, and returns what rank 0 prints; the error has what it reports.
+func (c config) mpirun(ranks int, args ...string) (string, error) {
+	self, err := os.Executable()
 	if err != nil {
-		return l, fmt.Errorf("%s %s: %w\n%s%s", program, strings.Join(args, " "), err, tail(out.Bytes()),
-			tail(stderr.Bytes()))
+		return "", err
 	}
-	return l, nil
+	cmd := exec.Command(filepath.Join(c.top, "scripts", "mpirun.sh"),
+		append([]string{"-np", strconv.Itoa(ranks), self}, args...)...)
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		err = fmt.Errorf("%s: %w\n%s%s", cmd, err, out, stderr.Bytes())
+	}
+	return string(out), err
 }
-
-func tail(b []byte) []byte { return b[max(0, len(b)-2000):] }
 
 // machine describes where the values were taken.
 func machine() string {
@@ -56,13 +40,4 @@ func machine() string {
 	return fmt.Sprintf("%s, %d CPUs, %s; %s, Linux %s; %s; %s.", after("/proc/cpuinfo", "model name"), runtime.NumCPU(),
 		after("/proc/meminfo", "MemTotal:"), after("/etc/os-release", "PRETTY_NAME"),
 		after("/proc/sys/kernel/osrelease", ""), runtime.Version(), time.Now().UTC().Format(time.DateOnly))
-}
-
-func megabytes(n int64) string { return fmt.Sprintf("%.1f MB", float64(n)/1e6) }
-
-func yes(b bool) string {
-	if b {
-		return "yes"
-	}
-	return "no"
 }

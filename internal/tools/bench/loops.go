@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"time"
@@ -37,37 +36,23 @@ type operation struct {
 	close func()
 }
 
-// libraries make this process a rank of a part.
-var libraries = map[string]func(c config) (*library, error){"loop": joinMPI, "nccl": joinNCCL}
-
 // loops starts ranks of this program that compare the loops over a library, for each world size.
-func (c config) loops(name string, worlds ...int) error {
+func (c config) loops(name string, worlds []int) error {
 	fmt.Fprintln(c.out, "all_reduce of float32, out of place; batches of both loops take turns on the same buffers. "+
 		"Ratio: median of paired batches\nwith its 95 % CI. Targets: upper end at most 1.02 back to back; "+
 		"1.05 and a clock reading in latency mode.")
-	self, err := os.Executable()
-	if err != nil {
-		return err
-	}
 	for _, n := range worlds {
-		l, err := c.shell(
-			fmt.Sprintf("mpirun %d %s -ranks %s -top %s -budget %s -max %d", n, self, name, c.top, c.budget,
-				c.max),
-		)
+		table, err := c.mpirun(n, "-ranks", name, "-top", c.top, "-budget", c.budget.String(), "-max", fmt.Sprint(c.max))
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(c.out, "\nnp %d. %s", n, l.stdout)
+		fmt.Fprintf(c.out, "\nnp %d. %s", n, table)
 	}
 	return nil
 }
 
 // rank is what each rank of a part does; rank 0 prints the table.
-func (c config) rank(name string) error {
-	join := libraries[name]
-	if join == nil {
-		return fmt.Errorf("-ranks %s: it can be loop or nccl", name)
-	}
+func (c config) rank(join func(config) (*library, error)) error {
 	l, err := join(c)
 	if err != nil {
 		return err
@@ -95,9 +80,7 @@ func (c config) rank(name string) error {
 					"| %s | %s | %s | %s | %.3f | %.3f – %.3f | %d | %s |\n",
 					coll.FormatSize(size, true),
 					mode,
-					units.Duration(
-						r.ours,
-					),
+					units.Duration(r.ours),
 					units.Duration(r.bare),
 					r.median,
 					r.lo,

@@ -1,7 +1,7 @@
 // Command points writes synthetic run files, to see how readers and merge fare with many points.
 //
 // The figures follow a model of latency and bandwidth with noise; nothing was measured, and the runs are marked as
-// rehearsed, or as imported from this command, since nothing is found in what was rehearsed.
+// rehearsed.
 package main
 
 import (
@@ -26,7 +26,6 @@ const ranks = 8
 
 type options struct {
 	points, files int
-	imported      bool
 	out           string
 }
 
@@ -43,7 +42,6 @@ func run(args []string, stderr io.Writer) error {
 	flags.SetOutput(stderr)
 	flags.IntVar(&o.points, "n", 1_000_000, "points in all")
 	flags.IntVar(&o.files, "files", 100, "run files")
-	flags.BoolVar(&o.imported, "imported", false, "mark runs as imported instead of simulated")
 	flags.StringVar(&o.out, "o", "", "folder to write into")
 	if err := flags.Parse(args); err != nil {
 		return err
@@ -62,7 +60,7 @@ func generate(o options) error {
 	random := rand.New(rand.NewPCG(1, 2))
 	for i := range o.files {
 		n := o.points*(i+1)/o.files - o.points*i/o.files
-		r := header(o, i)
+		r := header(i)
 		path := filepath.Join(o.out, fmt.Sprintf("profile_nccl-rehearsal_world%d_%s.jsonl", ranks,
 			r.Start.Format("20060102T150405000Z")))
 		if err := writeRun(path, r, n, random); err != nil {
@@ -72,9 +70,9 @@ func generate(o options) error {
 	return nil
 }
 
-func header(o options, i int) *result.Run {
+func header(i int) *result.Run {
 	id := func(kind int) string { return fmt.Sprintf("0190a000-%04x-7000-8000-%012x", kind, i) }
-	run := &result.Run{
+	return &result.Run{
 		Kind: result.KindRun, Schema: result.Schema, ID: id(1), Launch: id(2),
 		Campaign: "0190a000-0003-7000-8000-000000000000",
 		Start:    time.Date(2026, 1, 1, 0, i, 0, 0, time.UTC), Tool: "busbar points", Command: os.Args, Rehearse: true,
@@ -82,11 +80,6 @@ func header(o options, i int) *result.Run {
 			Path: "/usr/lib/libnccl.so.2"},
 		World: ranks, Nodes: 1, RanksPerNode: ranks, Device: "Synthetic GPU",
 	}
-	if o.imported {
-		run.Rehearse, run.Backend.Name, run.Imported = false, "synthetic",
-			&result.Source{Tool: "busbar points", Format: "synthetic", Path: "none"}
-	}
-	return run
 }
 
 func writeRun(path string, r *result.Run, n int, random *rand.Rand) (err error) {

@@ -10,18 +10,17 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/shoenig/test"
+	"github.com/shoenig/test/must"
 )
 
 const date = "1700000000" // 2023-11-14T22:13:20Z
 
 func write(t *testing.T, path, text string) string {
 	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
+	must.NoError(t, os.WriteFile(path, []byte(text), 0o600))
 	return path
 }
 
@@ -36,32 +35,22 @@ func TestWheel(t *testing.T) {
 		write(t, filepath.Join(dir, "licenses", "LICENSE"), "BSD")
 		out := filepath.Join(dir, "out.whl")
 		err := run([]string{"wheel", "1.2.0", "linux_a.linux_b", program, filepath.Join(dir, "licenses"), out})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, err)
 		data, err := os.ReadFile(out)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, err)
 		made = append(made, data)
 	}
 	if !bytes.Equal(made[0], made[1]) {
 		t.Error("two wheels of the same files differ")
 	}
 	z, err := zip.NewReader(bytes.NewReader(made[0]), int64(len(made[0])))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, err)
 	contents := map[string]string{}
 	for _, f := range z.File {
 		r, err := f.Open()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, err)
 		text, err := io.ReadAll(r)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, err)
 		contents[f.Name] = string(text)
 		executable := f.Mode()&0o111 != 0
 		if executable != strings.HasSuffix(f.Name, "/busbar") || f.Modified.Unix() != 1700000000 {
@@ -76,12 +65,8 @@ func TestWheel(t *testing.T) {
 		info + "licenses/LICENSE":          "BSD",
 		info + "licenses/go/go":            "BSD",
 	} {
-		if !strings.Contains(contents[name], part) {
-			t.Errorf("%s is %q; it should contain %q", name, contents[name], part)
-		}
-		if !strings.Contains(contents[info+"RECORD"], name+",sha256=") {
-			t.Errorf("RECORD lacks %s", name)
-		}
+		test.StrContains(t, contents[name], part, test.Sprint(name))
+		test.StrContains(t, contents[info+"RECORD"], name+",sha256=", test.Sprint(name))
 	}
 }
 
@@ -89,23 +74,15 @@ func TestWheel(t *testing.T) {
 func TestSBOM(t *testing.T) {
 	t.Setenv("SOURCE_DATE_EPOCH", date)
 	program, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, err)
 	dir := t.TempDir()
 	list := write(t, filepath.Join(dir, "VERSIONS"), "libopenmpi3 4.1.4-3+b1, source package openmpi 4.1.4-3\n")
 	out := filepath.Join(dir, "sbom.json")
-	if err := run([]string{"sbom", "1.2.0", out, "post-linux=" + program, "bundle:arm64=" + list}); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, run([]string{"sbom", "1.2.0", out, "post-linux=" + program, "bundle:arm64=" + list}))
 	text, err := os.ReadFile(out)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, err)
 	var d sbom
-	if err := json.Unmarshal(text, &d); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, json.Unmarshal(text, &d))
 	if d.Metadata.Timestamp != "2023-11-14T22:13:20Z" || d.Metadata.Component.Version != "1.2.0" {
 		t.Errorf("metadata: %+v", d.Metadata)
 	}
@@ -122,9 +99,7 @@ func TestSBOM(t *testing.T) {
 			t.Errorf("no component %s", ref)
 		}
 	}
-	if all := strings.Join(uses["post-linux"], " "); !strings.Contains(all, "pkg:golang/std@") {
-		t.Errorf("post-linux lacks Go: %s", all)
-	}
+	test.StrContains(t, strings.Join(uses["post-linux"], " "), "pkg:golang/std@")
 }
 
 func TestRefusesOtherArguments(t *testing.T) {
