@@ -135,32 +135,6 @@ func rasOfPair(world, first, second int) string {
 		world, strings.Join(all, ", "), of(0, first, 40), of(1, second, 39))
 }
 
-func TestUnusualSituations(t *testing.T) {
-	for _, s := range unusual {
-		t.Run(s.name, func(t *testing.T) {
-			t.Parallel()
-			f := NewFolder(t)
-			s.make(f)
-			of, notes, err := hang.Read(t.Context(), []string{f.Path})
-			if err != nil {
-				t.Fatal(err)
-			}
-			found := hang.Analyze(*of)
-			v := found.Verdict
-			t.Log(v, notice.Message(found.Cause))
-			if v.Code != s.code || !slices.Equal(v.Ranks, s.ranks) || s.sure != "" && v.Confidence != s.sure {
-				t.Errorf("%s %v, %s; wanted %s %v %s", v.Code, v.Ranks, v.Confidence, s.code, s.ranks, s.sure)
-			}
-			all := slices.Concat(found.Evidence, found.Contradictions, notes)
-			for _, want := range s.lists {
-				if !slices.ContainsFunc(all, func(n notice.Notice) bool { return n.Code() == want.Code() }) {
-					t.Errorf("no %s in %v", want.Code(), all)
-				}
-			}
-		})
-	}
-}
-
 // A pickle whose few bytes refer to the same values very often is refused.
 func TestReadRefusesSharedValues(t *testing.T) {
 	const times = 2000
@@ -204,12 +178,9 @@ func TestHostOfOwnRun(t *testing.T) {
 }
 
 // ofFolder is the finding about what a test wrote.
-func ofFolder(t *testing.T, folder string) *hang.Finding {
+func ofFolder(t *testing.T, f *Folder) *hang.Finding {
 	t.Helper()
-	of, _, err := hang.Read(t.Context(), []string{folder})
-	if err != nil {
-		t.Fatal(err)
-	}
+	of, _ := read(t, f)
 	return hang.Analyze(*of)
 }
 
@@ -219,7 +190,7 @@ func TestDeadlockOfReceives(t *testing.T) {
 	for rank := range 3 {
 		j.All(Call{Op: "recv", Peer: (rank + 1) % 3}, 1, rank)
 	}
-	found := ofFolder(t, NewFolder(t).Dumps(j.Run()).Path)
+	found := ofFolder(t, NewFolder(t).Dumps(j.Run()))
 	differ, is := found.Cause.(hangs.CollectiveMismatch)
 	if !is || len(differ.Sides) != 3 || found.Verdict.Collective != "recv" {
 		t.Fatalf("%+v", found.Cause)
@@ -237,7 +208,7 @@ func TestColumnsOfRetired(t *testing.T) {
 	for _, rank := range []int{0, 3} {
 		dumps[rank].Fail()
 	}
-	calls := ofFolder(t, NewFolder(t).Dumps(dumps).Path).Calls
+	calls := ofFolder(t, NewFolder(t).Dumps(dumps)).Calls
 	last := calls[len(calls)-1].Ranks
 	if !slices.Equal(last[hang.Ended], hangs.Ranks{0, 3}) || len(last[hang.Done]) > 0 {
 		t.Errorf("%v", last)
@@ -247,22 +218,19 @@ func TestColumnsOfRetired(t *testing.T) {
 // A link in place of the folder, and links in place of dumps, are read as what they name.
 func TestReadFollowsLinks(t *testing.T) {
 	from, to := NewFolder(t).Dumps(job(4).All(reduce(), 4).Except(reduce(), 1).Run()), t.TempDir()
-	link := func(name, of string) string {
-		path := filepath.Join(to, name)
+	link := func(path, of string) {
 		if err := os.Symlink(of, path); err != nil {
 			t.Fatal(err)
 		}
-		return path
 	}
 	for rank := range 4 {
-		link(fmt.Sprintf("trace_%d", rank), filepath.Join(from.Path, fmt.Sprintf("trace_%d", rank)))
+		name := fmt.Sprintf("trace_%d", rank)
+		link(filepath.Join(to, name), filepath.Join(from.Path, name))
 	}
 	outside := filepath.Join(t.TempDir(), "latest")
-	if err := os.Symlink(from.Path, outside); err != nil {
-		t.Fatal(err)
-	}
+	link(outside, from.Path)
 	for _, folder := range []string{to, outside} {
-		if v := ofFolder(t, folder).Verdict; !slices.Equal(v.Ranks, []int{1}) {
+		if v := ofFolder(t, &Folder{t, folder}).Verdict; !slices.Equal(v.Ranks, []int{1}) {
 			t.Error(folder, v)
 		}
 	}
@@ -270,7 +238,7 @@ func TestReadFollowsLinks(t *testing.T) {
 
 // Each collective of which ranks called less has its side.
 func TestSidesOfCounts(t *testing.T) {
-	found := ofFolder(t, NewFolder(t).File("ras.txt", rasOfTwo()).Path)
+	found := ofFolder(t, NewFolder(t).File("ras.txt", rasOfTwo()))
 	differ, _ := found.Cause.(hangs.CollectiveMismatch)
 	if of := differ.Sides; len(of) != 2 || len(of[0].Ranks) != 30 || !slices.Equal(of[1].Ranks, hangs.Ranks{12, 13}) {
 		t.Errorf("%+v", found.Cause)

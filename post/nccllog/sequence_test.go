@@ -126,24 +126,19 @@ func TestRequiredAgreement(t *testing.T) {
 	}
 }
 
-// The numbers that NCCL has for operations and types.
+// The numbers that NCCL has for types, operations and algorithms.
 func TestCodes(t *testing.T) {
-	for code, name := range []string{"sum", "prod", "max", "min", "avg", "an op of the program"} {
-		if got := logline.Reduced(code); got != name {
-			t.Errorf("operation %d is %s, want %s", code, got, name)
-		}
+	var types, ops, algorithms []string
+	for code := range 13 {
+		name, _ := logline.Typed(code)
+		types, ops = append(types, name), append(ops, logline.Reduced(code))
+		algorithms = append(algorithms, logline.Coded(logline.Algorithms, code))
 	}
-	for code, name := range []string{"int8", "uint8", "int32", "uint32", "int64", "uint64", "float16", "float32",
-		"float64", "bfloat16", "float8e4m3", "float8e5m2", "type 12"} {
-		if got, _ := logline.Typed(code); got != name {
-			t.Errorf("type %d is %s, want %s", code, got, name)
-		}
-	}
-	for code, name := range []string{"TREE", "RING", "COLLNET_DIRECT", "COLLNET_CHAIN", "NVLS", "NVLS_TREE", "PAT",
-		"7"} {
-		if got := logline.Coded(logline.Algorithms, code); got != name {
-			t.Errorf("algorithm %d is %s, want %s", code, got, name)
-		}
+	got := fmt.Sprint(types, ops[:6], algorithms[:8])
+	if want := "[int8 uint8 int32 uint32 int64 uint64 float16 float32 float64 bfloat16 float8e4m3 float8e5m2 type 12] " +
+		"[sum prod max min avg an op of the program] " +
+		"[TREE RING COLLNET_DIRECT COLLNET_CHAIN NVLS NVLS_TREE PAT 7]"; got != want {
+		t.Errorf("%s, want %s", got, want)
 	}
 }
 
