@@ -11,6 +11,13 @@ import (
 
 	"busbar/internal/notice"
 	"busbar/internal/notice/nccllogs"
+	"busbar/internal/units"
+)
+
+// What is compared, and what one log has of it.
+type (
+	logAspect = nccllogs.LogAspect
+	logValue  = nccllogs.LogValue
 )
 
 // Contrast is how two logs differ, and what may explain it. A is the log that is asked about, B the other.
@@ -28,9 +35,9 @@ type Contrast struct {
 
 // Difference is one thing that differs between two logs.
 type Difference struct {
-	What    nccllogs.LogAspect
-	A       nccllogs.LogValue // empty where that log does not have it
-	B       nccllogs.LogValue
+	What    logAspect
+	A       logValue // empty where that log does not have it
+	B       logValue
 	Because []nccllogs.LogCause // differences that can have caused it
 	Source  string
 
@@ -44,9 +51,9 @@ func (d Difference) MarshalJSON() ([]byte, error) {
 		What    string              `json:"what"`
 		A       string              `json:"a"`
 		B       string              `json:"b"`
-		Aspect  nccllogs.LogAspect  `json:"aspect"`
-		ValueA  nccllogs.LogValue   `json:"value_a"`
-		ValueB  nccllogs.LogValue   `json:"value_b"`
+		Aspect  logAspect           `json:"aspect"`
+		ValueA  logValue            `json:"value_a"`
+		ValueB  logValue            `json:"value_b"`
 		Because []nccllogs.LogCause `json:"because"`
 		Source  string              `json:"source"`
 	}{d.What.String(), d.A.String(), d.B.String(), d.What, d.A, d.B, d.Because, d.Source})
@@ -56,10 +63,10 @@ func (d Difference) MarshalJSON() ([]byte, error) {
 func Compare(a, b *Log) *Contrast {
 	c := &Contrast{Effects: []Difference{}, Causes: []Difference{}, Others: []Difference{},
 		Same: []nccllogs.LogAgreement{}}
-	c.compare(worldAspect, nccllogs.LogAspect{Kind: worldAspect.kind}, worldOf(a), worldOf(b))
+	c.compare(aspect{cause: true, touches: every}, logAspect{Kind: nccllogs.LogWorlds}, worldOf(a), worldOf(b))
 	c.settings(a, b)
 	for _, p := range aspects {
-		c.compare(p, nccllogs.LogAspect{Kind: p.kind}, p.of(a), p.of(b))
+		c.compare(p, logAspect{Kind: p.kind}, p.of(a), p.of(b))
 	}
 	c.choices(a, b)
 	c.measured(a, b)
@@ -70,7 +77,7 @@ func Compare(a, b *Log) *Contrast {
 }
 
 // compare adds a difference, or that both are equal. A tuner in only one log is a difference too.
-func (c *Contrast) compare(p aspect, what nccllogs.LogAspect, a, b nccllogs.LogValue) {
+func (c *Contrast) compare(p aspect, what logAspect, a, b logValue) {
 	d := Difference{What: what, A: a, B: b, touches: p.touches}
 	unknown := a.Empty() || b.Empty()
 	switch {
@@ -88,11 +95,11 @@ func (c *Contrast) compare(p aspect, what nccllogs.LogAspect, a, b nccllogs.LogV
 }
 
 // effect adds a difference of what was done, or that there is no difference.
-func (c *Contrast) effect(of effect, what nccllogs.LogAspect, a, b nccllogs.LogValue) {
+func (c *Contrast) effect(of effect, what logAspect, a, b logValue) {
 	c.compare(aspect{touches: of}, what, a, b)
 }
 
-func (c *Contrast) same(what nccllogs.LogAspect, v nccllogs.LogValue) {
+func (c *Contrast) same(what logAspect, v logValue) {
 	c.Same = append(c.Same, nccllogs.LogAgreement{Aspect: what, Value: v})
 }
 
@@ -103,7 +110,7 @@ func (c *Contrast) cause(d Difference) {
 	c.Causes = append(c.Causes, d)
 }
 
-func worldOf(l *Log) (v nccllogs.LogValue) {
+func worldOf(l *Log) (v logValue) {
 	if w := l.largest(); w != nil && w.Ranks > 0 {
 		v.Ranks, v.Nodes = w.Ranks, max(0, l.nodes())
 	}
@@ -111,8 +118,8 @@ func worldOf(l *Log) (v nccllogs.LogValue) {
 }
 
 // chosen are the values of each variable that somebody set.
-func chosen(l *Log) map[string]nccllogs.LogValue {
-	chosen := map[string]nccllogs.LogValue{}
+func chosen(l *Log) map[string]logValue {
+	chosen := map[string]logValue{}
 	for _, s := range l.Settings {
 		if v := chosen[s.Name]; s.given() && s.Value != "" && !slices.Contains(v.Values, s.Value) {
 			v.Values = append(v.Values, s.Value)
@@ -124,8 +131,8 @@ func chosen(l *Log) map[string]nccllogs.LogValue {
 }
 
 // variableOf is the aspect of a variable.
-func variableOf(name string) nccllogs.LogAspect {
-	return nccllogs.LogAspect{Kind: nccllogs.LogVariable, Variable: name}
+func variableOf(name string) logAspect {
+	return logAspect{Kind: nccllogs.LogVariable, Variable: name}
 }
 
 // settings compares what was set. The known ones are in the order of how much they can do.
@@ -151,7 +158,7 @@ func (c *Contrast) settings(a, b *Log) {
 		}
 	}
 	if same > 0 {
-		c.same(nccllogs.LogAspect{Kind: nccllogs.LogSettings}, countOf(same))
+		c.same(logAspect{Kind: nccllogs.LogSettings}, countOf(same))
 	}
 	for i, l := range []*Log{a, b} {
 		if len(l.Settings) == 0 {
@@ -165,10 +172,8 @@ type aspect struct {
 	kind    nccllogs.LogKind
 	cause   bool
 	touches effect // of a cause, what it can change; of an effect, what it is
-	of      func(*Log) nccllogs.LogValue
+	of      func(*Log) logValue
 }
-
-var worldAspect = aspect{nccllogs.LogWorlds, true, every, worldOf}
 
 // aspects are what is compared after world and settings, apart from choices and times. Of communicators it is the
 // largest.
@@ -176,13 +181,13 @@ var aspects = []aspect{
 	{nccllogs.LogLibrary, true, every, librariesOf},
 	{nccllogs.LogDriver, true, onTransports, driverOf},
 	{nccllogs.LogPlugin, true, onNetwork | onTransports | onDirect | onChannels,
-		func(l *Log) nccllogs.LogValue { return namesOf(l.Network.Plugins) }},
+		func(l *Log) logValue { return namesOf(l.Network.Plugins) }},
 	{nccllogs.LogProvider, true, onNetwork | onTransports | onDirect,
-		func(l *Log) nccllogs.LogValue { return namesOf(l.Network.Providers) }},
-	{nccllogs.LogTuner, true, onChoice, func(l *Log) nccllogs.LogValue { return namesOf(l.Network.Tuners) }},
+		func(l *Log) logValue { return namesOf(l.Network.Providers) }},
+	{nccllogs.LogTuner, true, onChoice, func(l *Log) logValue { return namesOf(l.Network.Tuners) }},
 	{nccllogs.LogDevices, true, onNetwork | onTransports | onChannels,
-		func(l *Log) nccllogs.LogValue { return namesOf(l.Network.IB) }},
-	{nccllogs.LogNetwork, false, onNetwork, func(l *Log) nccllogs.LogValue { return namesOf(l.Network.Using) }},
+		func(l *Log) logValue { return namesOf(l.Network.IB) }},
+	{nccllogs.LogNetwork, false, onNetwork, func(l *Log) logValue { return namesOf(l.Network.Using) }},
 	{nccllogs.LogDirectEnds, false, onDirect, directEnds},
 	{nccllogs.LogChannels, false, onChannels, channels(func(c Channels) int { return c.Coll })},
 	{nccllogs.LogNVLSChannels, false, onChannels, channels(func(c Channels) int { return c.NVLS })},
@@ -198,13 +203,13 @@ var aspects = []aspect{
 }
 
 // channels returns a number of channels of the largest communicator.
-func channels(of func(Channels) int) func(*Log) nccllogs.LogValue {
-	return ofLargest(func(c *Communicator) nccllogs.LogValue { return countOf(of(c.Channels)) })
+func channels(of func(Channels) int) func(*Log) logValue {
+	return ofLargest(func(c *Communicator) logValue { return countOf(of(c.Channels)) })
 }
 
 // ofLargest returns a value of the largest communicator of a log; none where there is no communicator.
-func ofLargest(of func(*Communicator) nccllogs.LogValue) func(*Log) nccllogs.LogValue {
-	return func(l *Log) (v nccllogs.LogValue) {
+func ofLargest(of func(*Communicator) logValue) func(*Log) logValue {
+	return func(l *Log) (v logValue) {
 		if c := l.largest(); c != nil {
 			v = of(c)
 		}
@@ -212,45 +217,47 @@ func ofLargest(of func(*Communicator) nccllogs.LogValue) func(*Log) nccllogs.Log
 	}
 }
 
-func pathsOfLargest(between string) func(*Log) nccllogs.LogValue {
-	return ofLargest(func(c *Communicator) nccllogs.LogValue { return pathsOf(c.Topology, between) })
+func pathsOfLargest(between string) func(*Log) logValue {
+	return ofLargest(func(c *Communicator) logValue { return pathsOf(c.Topology, between) })
 }
 
-func searchOfLargest(pattern string) func(*Log) nccllogs.LogValue {
-	return ofLargest(func(c *Communicator) nccllogs.LogValue { return searchOf(c, pattern) })
+func searchOfLargest(pattern string) func(*Log) logValue {
+	return ofLargest(func(c *Communicator) logValue { return searchOf(c, pattern) })
 }
 
-func librariesOf(l *Log) (v nccllogs.LogValue) {
+func librariesOf(l *Log) (v logValue) {
 	for _, of := range l.Versions {
 		b := nccllogs.Build{Library: string(of.Library) + " " + of.Text, CUDA: of.CUDA}
 		if !slices.Contains(v.Libraries, b) {
 			v.Libraries = append(v.Libraries, b)
 		}
 	}
-	slices.SortFunc(v.Libraries, func(a, b nccllogs.Build) int { return strings.Compare(a.String(), b.String()) })
+	byText(v.Libraries)
 	return v
 }
 
-func driverOf(l *Log) nccllogs.LogValue {
-	if v := l.Driver; v > 0 {
-		return nccllogs.LogValue{Names: []string{fmt.Sprintf("%d.%d", v/1000, v%1000/10)}}
-	}
-	return nccllogs.LogValue{}
+// byText sorts what is written.
+func byText[T fmt.Stringer](all []T) {
+	slices.SortFunc(all, func(a, b T) int { return strings.Compare(a.String(), b.String()) })
 }
 
-func namesOf(all []Named) (v nccllogs.LogValue) {
+func driverOf(l *Log) logValue {
+	if v := l.Driver; v > 0 {
+		return logValue{Names: []string{fmt.Sprintf("%d.%d", v/1000, v%1000/10)}}
+	}
+	return logValue{}
+}
+
+func namesOf(all []Named) (v logValue) {
 	for _, n := range all {
-		text := strings.TrimSpace(n.Name + " " + n.Version)
-		if !slices.Contains(v.Names, text) {
-			v.Names = append(v.Names, text)
-		}
+		v.Names = units.AddOnce(v.Names, strings.TrimSpace(n.Name+" "+n.Version))
 	}
 	slices.Sort(v.Names)
 	return v
 }
 
 // countOf is a number of something; empty where it is unknown.
-func countOf(n int) (v nccllogs.LogValue) {
+func countOf(n int) (v logValue) {
 	if n >= 0 {
 		v.Count = &n
 	}

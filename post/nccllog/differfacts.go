@@ -11,7 +11,7 @@ import (
 	"busbar/internal/units"
 )
 
-func directEnds(l *Log) (v nccllogs.LogValue) {
+func directEnds(l *Log) (v logValue) {
 	all, direct := 0, 0
 	for _, t := range l.rdmaEnds() {
 		all += connections(t)
@@ -26,7 +26,7 @@ func directEnds(l *Log) (v nccllogs.LogValue) {
 }
 
 // expected is the best bandwidth that NCCL's model gives all_reduce, in the cost tables of its init.
-func expected(l *Log) (v nccllogs.LogValue) {
+func expected(l *Log) (v logValue) {
 	for _, p := range l.Predictions {
 		if p.What == coll.AllReduce {
 			v.Rate = max(v.Rate, nccllogs.Gigabytes(p.Bw))
@@ -35,17 +35,17 @@ func expected(l *Log) (v nccllogs.LogValue) {
 	return v
 }
 
-func pathsOf(t Topology, between string) (v nccllogs.LogValue) {
+func pathsOf(t Topology, between string) (v logValue) {
 	for _, p := range t.Paths {
 		if p.Pair == between && p.Type != "LOC" {
 			v.Paths = append(v.Paths, nccllogs.PathsFound{Paths: int(p.Times), Type: p.Type, Rate: p.Bw})
 		}
 	}
-	slices.SortFunc(v.Paths, func(a, b nccllogs.PathsFound) int { return strings.Compare(a.String(), b.String()) })
+	byText(v.Paths)
 	return v
 }
 
-func searchOf(c *Communicator, pattern string) (v nccllogs.LogValue) {
+func searchOf(c *Communicator, pattern string) (v logValue) {
 	for _, g := range c.Graphs {
 		if g.Pattern == pattern {
 			types := strings.TrimSuffix(g.Intra+"/"+g.Inter, "/")
@@ -57,7 +57,7 @@ func searchOf(c *Communicator, pattern string) (v nccllogs.LogValue) {
 }
 
 // transportsOf counts pairs of ranks by how they reach each other, the most frequent first.
-func transportsOf(l *Log) (v nccllogs.LogValue) {
+func transportsOf(l *Log) (v logValue) {
 	pairs := map[nccllogs.TransportKind]map[pair]bool{}
 	for _, t := range l.Transports {
 		k := nccllogs.TransportKind{Kind: t.Kind, How: t.How, GDR: t.GDR}
@@ -93,51 +93,55 @@ func (ch Choice) bytes() int64 {
 	return ch.Bytes
 }
 
+// sized is what a choice, or a row of nccl-tests, is known by: its collective or type, and its size.
+type sized struct {
+	name  string
+	bytes int64
+}
+
+// inBoth are the keys that two maps have, in their order.
+func inBoth[V any](a, b map[sized]V) []sized {
+	keys := slices.SortedFunc(maps.Keys(a), func(x, y sized) int {
+		return cmp.Or(cmp.Compare(x.name, y.name), cmp.Compare(x.bytes, y.bytes))
+	})
+	return slices.DeleteFunc(keys, func(k sized) bool {
+		_, both := b[k]
+		return !both
+	})
+}
+
 // choices compares algorithm, protocol and channels by size; neighbours with the same change are one line.
 func (c *Contrast) choices(a, b *Log) {
 	x, y := waysOf(a), waysOf(b)
-	same := 0
-	for _, name := range slices.Sorted(maps.Keys(x)) {
-		var sizes []int64
-		for size := range x[name] {
-			if y[name][size] != nil {
-				sizes = append(sizes, size)
-			}
+	both, same := inBoth(x, y), 0
+	for i := 0; i < len(both); {
+		first, j := both[i], i
+		before, after := x[first], y[first]
+		for ; j < len(both) && both[j].name == first.name && slices.Equal(x[both[j]], before) &&
+			slices.Equal(y[both[j]], after); j++ {
 		}
-		slices.Sort(sizes)
-		for i := 0; i < len(sizes); {
-			j := i
-			before, after := x[name][sizes[i]], y[name][sizes[i]]
-			for j < len(sizes) && slices.Equal(x[name][sizes[j]], before) && slices.Equal(y[name][sizes[j]], after) {
-				j++
-			}
-			if slices.Equal(before, after) {
-				same += j - i
-			} else {
-				c.effect(onChoice, nccllogs.LogAspect{
-					Kind: nccllogs.LogChoice, Collective: name,
-					From: units.Bytes(sizes[i]), To: units.Bytes(sizes[j-1]), Sizes: j - i,
-				}, nccllogs.LogValue{Ways: before}, nccllogs.LogValue{Ways: after})
-			}
-			i = j
+		if slices.Equal(before, after) {
+			same += j - i
+		} else {
+			c.effect(onChoice, logAspect{
+				Kind: nccllogs.LogChoice, Collective: first.name,
+				From: units.Bytes(first.bytes), To: units.Bytes(both[j-1].bytes), Sizes: j - i,
+			}, logValue{Ways: before}, logValue{Ways: after})
 		}
+		i = j
 	}
 	if same > 0 {
-		c.same(nccllogs.LogAspect{Kind: nccllogs.LogChoices}, countOf(same))
+		c.same(logAspect{Kind: nccllogs.LogChoices}, countOf(same))
 	}
 }
 
 // waysOf are the ways by collective and size; sizes at which there were several have them all.
-func waysOf(l *Log) map[string]map[int64][]nccllogs.LogWay {
-	ways := map[string]map[int64][]nccllogs.LogWay{}
+func waysOf(l *Log) map[sized][]nccllogs.LogWay {
+	ways := map[sized][]nccllogs.LogWay{}
 	for _, choice := range l.Choices {
-		of := ways[choice.Name]
-		if of == nil {
-			of = map[int64][]nccllogs.LogWay{}
-			ways[choice.Name] = of
-		}
-		if size, way := choice.bytes(), choice.way(); !slices.Contains(of[size], way) {
-			of[size] = append(of[size], way)
+		k := sized{choice.Name, choice.bytes()}
+		if way := choice.way(); !slices.Contains(ways[k], way) {
+			ways[k] = append(ways[k], way)
 		}
 	}
 	return ways
@@ -146,21 +150,15 @@ func waysOf(l *Log) map[string]map[int64][]nccllogs.LogWay {
 // apart is the minimum ratio of two times of one table that counts as a difference: there is only one run of each.
 const apart = 1.1
 
-// rowKey is what a row of nccl-tests is known by in its table.
-type rowKey struct {
-	bytes int64
-	kind  string
-}
-
 // rowsOnce are the rows of nccl-tests that occur once in a log: the table of a repeated row is ambiguous.
-func (l *Log) rowsOnce() map[rowKey]Row {
-	rows, times := map[rowKey]Row{}, map[rowKey]int{}
+func (l *Log) rowsOnce() map[sized]Row {
+	rows, times := map[sized]Row{}, map[sized]int{}
 	for _, r := range l.Rows {
-		k := rowKey{r.Bytes, r.Type}
+		k := sized{r.Type, r.Bytes}
 		times[k]++
 		rows[k] = r
 	}
-	maps.DeleteFunc(rows, func(k rowKey, _ Row) bool { return times[k] > 1 })
+	maps.DeleteFunc(rows, func(k sized, _ Row) bool { return times[k] > 1 })
 	return rows
 }
 
@@ -178,15 +176,11 @@ func alike(a, b Row) bool {
 // measured compares rows of nccl-tests that are in both logs, at the size with the largest difference.
 func (c *Contrast) measured(a, b *Log) {
 	before, after := a.rowsOnce(), b.rowsOnce()
-	var most Row
-	var was Row
+	var was, most Row
 	ratio, both := 1.0, 0
-	for _, k := range slices.SortedFunc(maps.Keys(after), func(a, b rowKey) int {
-		return cmp.Or(cmp.Compare(a.bytes, b.bytes), cmp.Compare(a.kind, b.kind))
-	}) {
-		r := after[k]
-		w, there := before[k]
-		if !there || !alike(w, r) {
+	for _, k := range inBoth(before, after) {
+		w, r := before[k], after[k]
+		if !alike(w, r) {
 			continue
 		}
 		both++
@@ -197,12 +191,12 @@ func (c *Contrast) measured(a, b *Log) {
 	switch {
 	case both == 0:
 	case ratio < apart:
-		c.same(nccllogs.LogAspect{Kind: nccllogs.LogRows}, nccllogs.LogValue{Count: &both, Within: apart - 1})
+		c.same(logAspect{Kind: nccllogs.LogRows}, logValue{Count: &both, Within: apart - 1})
 	default:
 		size := units.Bytes(most.Bytes)
-		c.effect(onSpeed, nccllogs.LogAspect{Kind: nccllogs.LogBusBW, From: size, To: size, Sizes: both},
-			nccllogs.LogValue{Rate: nccllogs.Gigabytes(was.OutBusbw)},
-			nccllogs.LogValue{Rate: nccllogs.Gigabytes(most.OutBusbw)})
+		c.effect(onSpeed, logAspect{Kind: nccllogs.LogBusBW, From: size, To: size, Sizes: both},
+			logValue{Rate: nccllogs.Gigabytes(was.OutBusbw)},
+			logValue{Rate: nccllogs.Gigabytes(most.OutBusbw)})
 	}
 }
 
@@ -210,8 +204,8 @@ func (c *Contrast) measured(a, b *Log) {
 func (c *Contrast) inits(a, b *Log) {
 	x, y := initTime(a), initTime(b)
 	if x > 0 && y > 0 && max(x, y) >= 1 && max(x/y, y/x) >= 2 {
-		c.effect(onSpeed, nccllogs.LogAspect{Kind: nccllogs.LogInitTime},
-			nccllogs.LogValue{Time: nccllogs.TenthSeconds(x)}, nccllogs.LogValue{Time: nccllogs.TenthSeconds(y)})
+		c.effect(onSpeed, logAspect{Kind: nccllogs.LogInitTime},
+			logValue{Time: nccllogs.TenthSeconds(x)}, logValue{Time: nccllogs.TenthSeconds(y)})
 	}
 }
 

@@ -76,7 +76,7 @@ func findShared(l *findings) {
 				fact.GPUs = append(fact.GPUs, nccllogs.UsedGPU{Ranks: of, Bus: g.bus, Host: g.host})
 			}
 		}
-		slices.SortFunc(fact.GPUs, func(a, b nccllogs.UsedGPU) int { return strings.Compare(a.String(), b.String()) })
+		byText(fact.GPUs)
 		if len(fact.Ranks) > 0 {
 			l.add(fact)
 		}

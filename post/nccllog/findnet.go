@@ -65,9 +65,7 @@ func (l *Log) faster() string {
 
 func namesOnly(all []Named) (out []string) {
 	for _, n := range all {
-		if !slices.Contains(out, n.Name) {
-			out = append(out, n.Name)
-		}
+		out = units.AddOnce(out, n.Name)
 	}
 	return out
 }

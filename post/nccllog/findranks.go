@@ -10,6 +10,7 @@ import (
 
 	"busbar/internal/notice"
 	"busbar/internal/notice/nccllogs"
+	"busbar/internal/units"
 )
 
 // findDisagreement finds calls that ranks of one communicator made differently.
@@ -242,9 +243,7 @@ func findVersions(l *findings) {
 	var builds []nccllogs.Build
 	for _, v := range l.Versions {
 		text := fmt.Sprint(v.Library, " ", v.Text)
-		if !slices.Contains(libraries, text) {
-			libraries = append(libraries, text)
-		}
+		libraries = units.AddOnce(libraries, text)
 		build := nccllogs.Build{Library: text, CUDA: v.CUDA, Git: v.Git}
 		if len(v.Processes) > 0 {
 			build.Who = l.name(v.Processes)

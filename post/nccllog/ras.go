@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"cmp"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"regexp"
@@ -313,72 +312,26 @@ func (k rasRank) state() string {
 	return "RUNNING"
 }
 
+// noComma is where NCCL 2.28.9 omits the comma between objects of a list (github.com/ray-project/ray, issue 64928). It
+// is also between answers, so that all of a file are read as one list.
+var noComma = regexp.MustCompile(`}\s+{`)
+
 // rasJSON reads the documents of one file.
 func (r *Reader) rasJSON(f *File, in *bufio.Reader) {
-	d := json.NewDecoder(&commas{in: in})
-	for {
+	text, err := io.ReadAll(in)
+	d := json.NewDecoder(strings.NewReader("[" + noComma.ReplaceAllString(string(text), "},{")))
+	for _, e := d.Token(); e == nil && d.More(); {
 		var doc rasDocument
-		if err := d.Decode(&doc); err != nil {
-			if !errors.Is(err, io.EOF) {
-				f.Cut = err.Error()
-			}
-			return
+		if e = d.Decode(&doc); e != nil {
+			err = cmp.Or(err, e)
+			break
 		}
 		a := newRAS(r, doc.Version)
 		doc.answer(a)
 		r.log.RAS = append(r.log.RAS, *a)
 	}
-}
-
-// commas adds the comma that NCCL 2.28.9 omits between objects of a list (github.com/ray-project/ray, issue 64928).
-type commas struct {
-	in      *bufio.Reader
-	depth   int  // of lists
-	quoted  bool // within a text
-	escaped bool
-	after   bool // an object ended, and only spaces follow
-	held    byte // an object's begin for which there was no room; 0 for none
-}
-
-func (c *commas) Read(to []byte) (n int, err error) {
-	for n < len(to) {
-		b := c.held
-		if c.held = 0; b == 0 {
-			if b, err = c.in.ReadByte(); err != nil {
-				if n > 0 {
-					err = nil
-				}
-				return n, err
-			}
-		}
-		if b == '{' && c.after && c.depth > 0 {
-			c.after, c.held = false, b
-			b = ','
-		} else {
-			c.follow(b)
-		}
-		to[n] = b
-		n++
-	}
-	return n, nil
-}
-
-func (c *commas) follow(b byte) {
-	switch {
-	case c.escaped:
-		c.escaped = false
-	case c.quoted:
-		c.quoted, c.escaped = b != '"', b == '\\'
-	case b == '"':
-		c.quoted, c.after = true, false
-	case b == '[':
-		c.depth, c.after = c.depth+1, false
-	case b == ']':
-		c.depth, c.after = c.depth-1, false
-	case b == '}':
-		c.after = true
-	case b != ' ' && b != '\t' && b != '\r' && b != '\n':
-		c.after = false
+	if err != nil {
+		f.Cut = err.Error()
 	}
 }
 

@@ -66,8 +66,8 @@ func (l *Log) hosts() (names []string) {
 // hostsOf are the names of the hosts of processes, without those that are not known.
 func (l *Log) hostsOf(processes []int) (names []string) {
 	for _, i := range processes {
-		if i >= 0 && i < len(l.Processes) && l.Processes[i].Host != "" && !slices.Contains(names, l.Processes[i].Host) {
-			names = append(names, l.Processes[i].Host)
+		if i >= 0 && i < len(l.Processes) && l.Processes[i].Host != "" {
+			names = units.AddOnce(names, l.Processes[i].Host)
 		}
 	}
 	return names
