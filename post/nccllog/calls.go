@@ -18,9 +18,9 @@ const maxCalls = 1 << 12
 var callLine = logline.MustCompile(
 	"%: opCount % sendbuff % recvbuff % count % datatype % op % root % comm % [nranks=%]")
 
-// call reads "AllReduce: opCount 0 sendbuff 0x1 recvbuff 0x2 count 2097152 datatype 7 op 0 root 0 comm 0x3 [nranks=2]
+// readCall reads "AllReduce: opCount 0 sendbuff 0x1 recvbuff 0x2 count 2097152 datatype 7 op 0 root 0 comm 0x3 [nranks=2]
 // stream 0x4", with what RCCL has behind it: "task 0 globalrank 0".
-func (r *Reader) call(p *process, m message) bool {
+func readCall(r *Reader, p *process, m message) bool {
 	c := logline.Cursor{S: m.text}
 	var name, opCount, sends, receives, pointer string
 	var count int64
@@ -148,7 +148,7 @@ func (r *Reader) compare(c *communicator) (s Sequence, ok bool) {
 		slices.ContainsFunc(tracked, func(k *member) bool { return k.firstOp != tracked[0].firstOp }) {
 		return s, false
 	}
-	s = Sequence{Comm: c.number, Ranks: []Reached{}, Behind: []Behind{}}
+	s.Comm = c.number
 	var first *differing
 	for _, k := range tracked {
 		s.Ranks = append(s.Ranks, Reached{k.Rank, k.Process, k.made, k.op, k.last.String()})

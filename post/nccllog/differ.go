@@ -61,8 +61,7 @@ func (d Difference) MarshalJSON() ([]byte, error) {
 
 // Compare returns how two logs differ. Process ids, addresses, pointers and times of day are no differences.
 func Compare(a, b *Log) *Contrast {
-	c := &Contrast{Effects: []Difference{}, Causes: []Difference{}, Others: []Difference{},
-		Same: []nccllogs.LogAgreement{}}
+	c := &Contrast{}
 	c.compare(aspect{cause: true, touches: every}, logAspect{Kind: nccllogs.LogWorlds}, worldOf(a), worldOf(b))
 	c.settings(a, b)
 	for _, p := range aspects {
@@ -267,8 +266,7 @@ func countOf(n int) (v logValue) {
 // findings compares what was found: by its code and its parameters, and messages without a known cause by their text.
 func (c *Contrast) findings(a, b *Log) {
 	x, y := a.findings(), b.findings()
-	without := func(all, other []*found) []notice.Notice {
-		alone := []notice.Notice{}
+	without := func(all, other []*found) (alone []notice.Notice) {
 		for _, f := range all {
 			if !slices.ContainsFunc(other, func(g *found) bool {
 				return notice.Alike(f.Fact, g.Fact) && f.shape == g.shape

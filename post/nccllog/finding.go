@@ -33,8 +33,7 @@ func (l *findings) about(who string, f notice.Fact) *found {
 func (l *findings) add(f notice.Fact) *found { return l.about("", f) }
 
 // Findings are what is wrong, or worth knowing, the most severe first. What a log does not have is not judged.
-func (l *Log) Findings() []notice.Notice {
-	notices := []notice.Notice{}
+func (l *Log) Findings() (notices []notice.Notice) {
 	for _, f := range l.findings() {
 		notices = append(notices, f.Notice)
 	}

@@ -6,7 +6,7 @@ import (
 	"strconv"
 )
 
-// Log is what was read, once, after the last file. Nothing in it is nil where a list is meant.
+// Log is what was read, once, after the last file.
 func (r *Reader) Log() *Log {
 	l := &r.log
 	r.nameless()
@@ -93,12 +93,11 @@ func (c *Communicator) merge(k Communicator) {
 }
 
 // ranks are those in the largest communicator that a process is in.
-func (p *process) ranks() []int {
+func (p *process) ranks() (ranks []int) {
 	largest := Unknown
-	ranks := []int{}
 	for _, k := range p.members {
 		if k.part.Ranks > largest {
-			largest, ranks = k.part.Ranks, []int{}
+			largest, ranks = k.part.Ranks, nil
 		}
 		if k.part.Ranks == largest && k.Rank >= 0 {
 			addTo(&ranks, k.Rank)

@@ -11,11 +11,11 @@ import (
 	"busbar/internal/notice/nccllogs"
 )
 
-// commLine reads messages that name a communicator: "ncclCommInitRank comm 0x1 rank 0 nranks 2 cudaDev 0 nvmlDev 0
+// readComm reads messages that name a communicator: "ncclCommInitRank comm 0x1 rank 0 nranks 2 cudaDev 0 nvmlDev 0
 // busId 17000 commId 0x2 - Init START", the one of 2.20 and later on nodes, "comm 0x1 rank 0 nRanks 2 nNodes 1
 // localRanks 2 localRank 0 MNNVL 0", and those of tearing down. Words between are read by name, since versions and
 // RCCL add some.
-func (r *Reader) commLine(p *process, m message) bool {
+func readComm(r *Reader, p *process, m message) bool {
 	caller, rest, _ := strings.Cut(m.text, "comm 0x")
 	if caller != "" && !strings.HasSuffix(caller, " ") {
 		return false
@@ -98,8 +98,8 @@ func (r *Reader) phase(p *process, m message, caller string, f map[string]string
 
 var initTimes = logline.MustCompile("Init timings - %: rank % nranks % total % (%)")
 
-// timings reads "Init timings - ncclCommInitRank: rank 0 nranks 2 total 0.67 (kernels 0.57, alloc 0.05, …)".
-func (r *Reader) timings(p *process, m message) bool {
+// readTimings reads "Init timings - ncclCommInitRank: rank 0 nranks 2 total 0.67 (kernels 0.57, alloc 0.05, …)".
+func readTimings(r *Reader, p *process, m message) bool {
 	c := logline.Cursor{S: m.text}
 	var rank, ranks int
 	var function, parts string
@@ -129,8 +129,8 @@ func (r *Reader) timings(p *process, m message) bool {
 // peer", which had fewer parts before 2.21.
 var channelCount = regexp.MustCompile(`(\d{1,6}) (coll|nvls|p2p) channels( per)?`)
 
-// counts reads such a line.
-func (r *Reader) counts(p *process, m message) bool {
+// readChannels reads such a line.
+func readChannels(r *Reader, p *process, m message) bool {
 	n := noChannels
 	of := map[string]*int{"coll": &n.Coll, "nvls": &n.NVLS, "p2p": &n.P2P, "p2p per": &n.PerPeer}
 	for _, part := range channelCount.FindAllStringSubmatch(m.text, -1) {

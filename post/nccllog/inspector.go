@@ -104,7 +104,7 @@ const slowest = 8
 func finishInspected(all []Inspected) {
 	for i := range all {
 		m := &all[i]
-		m.Median, m.Busbw, m.Slow = m.times.median(), m.busbw.median(), []SlowRank{}
+		m.Median, m.Busbw = m.times.median(), m.busbw.median()
 		for rank, times := range m.byRank {
 			m.Slow = append(m.Slow, SlowRank{rank, times.median()})
 		}

@@ -77,40 +77,40 @@ var (
 	outOfIB = names(bootstrap, regexp.MustCompile(`OOB (\S+:[^\s<]+)`))
 )
 
-// devices reads such a line.
-func (r *Reader) devices(p *process, m message) bool {
+// readDevices reads such a line.
+func readDevices(r *Reader, p *process, m message) bool {
 	outOfIB(r, p, m)
 	return ibNames(r, p, m)
 }
 
-// noDevice reads that there is no device for InfiniBand or RoCE.
-func (r *Reader) noDevice(p *process, _ message) bool {
+// readNoDevice reads that there is no device for InfiniBand or RoCE.
+func readNoDevice(r *Reader, p *process, _ message) bool {
 	return r.name(p, missing, "InfiniBand or RoCE device", "")
 }
 
 // networkLines are lines about network plugins, interfaces and devices, by their first words.
 var networkLines = []lineKind{
-	{"Using network ", true, names(using, regexp.MustCompile(`^Using network (.+)`))},
-	{"Bootstrap", true, names(bootstrap, anInterface)},
-	{"Initialized NET plugin", true, names(plugin, regexp.MustCompile(`plugin (.+)`))},
-	{"Assigned NET plugin", true, names(plugin, regexp.MustCompile(`plugin (.+?)(?: to comm)?$`))},
-	{"NET/Plugin", true, offered(plugin)},
-	{"TUNER/Plugin", true, offered(tuner)},
-	{"PROFILER/Plugin", true, offered("")},
-	{"GPU Direct RDMA", false, (*Reader).gdr},
-	{"NET/IB : No", true, (*Reader).noDevice},
-	{"NET/IB", true, (*Reader).devices},
-	{"NET/Socket", true, names(socket, anInterface)},
-	{"NET/OFI", true, names(provider, regexp.MustCompile(`(?i)selected provider is ([^\s,]+)`))},
-	{"NET/OFI", true, names(plugin, regexp.MustCompile(`(?:Initializing|Using) (aws-ofi-\S+) ?(\S*)`))},
+	{"^Using network ", names(using, regexp.MustCompile(`^Using network (.+)`))},
+	{"^Bootstrap", names(bootstrap, anInterface)},
+	{"^Initialized NET plugin", names(plugin, regexp.MustCompile(`plugin (.+)`))},
+	{"^Assigned NET plugin", names(plugin, regexp.MustCompile(`plugin (.+?)(?: to comm)?$`))},
+	{"^NET/Plugin", offered(plugin)},
+	{"^TUNER/Plugin", offered(tuner)},
+	{"^PROFILER/Plugin", offered("")},
+	{"GPU Direct RDMA", readGDR},
+	{"^NET/IB : No", readNoDevice},
+	{"^NET/IB", readDevices},
+	{"^NET/Socket", names(socket, anInterface)},
+	{"^NET/OFI", names(provider, regexp.MustCompile(`(?i)selected provider is ([^\s,]+)`))},
+	{"^NET/OFI", names(plugin, regexp.MustCompile(`(?:Initializing|Using) (aws-ofi-\S+) ?(\S*)`))},
 }
 
 // directRDMA is what NCCL reports of one device: "NET/IB : GPU Direct RDMA Disabled for HCA 0 'mlx5_0'", "GPU Direct
 // RDMA Enabled for GPU 17000 / HCA 0 (distance 4 <= 5), read 0".
 var directRDMA = regexp.MustCompile(`GPU Direct RDMA (Enabled|Disabled)[^']*?(?:'(.+?)'|(HCA \d+)(?: [^']*)?$)`)
 
-// gdr reads such a line.
-func (r *Reader) gdr(p *process, m message) bool {
+// readGDR reads such a line.
+func readGDR(r *Reader, p *process, m message) bool {
 	type key struct {
 		device  string
 		enabled bool

@@ -50,13 +50,11 @@ func (t *rasText) begin(version string) {
 }
 
 func newRAS(r *Reader, version string) *RAS {
-	return &RAS{File: len(r.log.Files) - 1, Version: version, Nodes: Unknown, Processes: Unknown, GPUs: Unknown,
-		Missing: []string{}, Comms: []RASComm{}, Problems: []string{}}
+	return &RAS{File: len(r.log.Files) - 1, Version: version, Nodes: Unknown, Processes: Unknown, GPUs: Unknown}
 }
 
 func newRASComm(id string, comms, ranks int, status, errors string) RASComm {
-	return RASComm{ID: id, Comms: comms, Ranks: ranks, Status: status, Errors: errors,
-		Counts: []nccllogs.CallCount{}, States: []nccllogs.RankState{}, GPUs: map[int]string{}}
+	return RASComm{ID: id, Comms: comms, Ranks: ranks, Status: status, Errors: errors, GPUs: map[int]string{}}
 }
 
 // close keeps the answer.
@@ -244,7 +242,7 @@ func (t *rasText) ofComm(line string) {
 func (t *rasText) state(text string) {
 	all := &t.comm.States
 	if len(*all) < maxRAS {
-		*all = append(*all, nccllogs.RankState{State: text, Ranks: nccllogs.Ranks{}})
+		*all = append(*all, nccllogs.RankState{State: text})
 		t.ranks = &(*all)[len(*all)-1].Ranks
 	}
 }

@@ -58,24 +58,14 @@ type fileState struct {
 // NewReader is a Reader of nothing yet.
 func NewReader() *Reader {
 	r := &Reader{
-		log: Log{
-			Files: []File{}, Versions: []Version{}, Processes: []Process{}, Settings: []Setting{},
-			Communicators: []Communicator{}, Transports: []Transport{}, Choices: []Choice{},
-			Predictions: []Prediction{}, Calls: []Calls{}, Sequences: []Sequence{}, Messages: []Message{},
-			Inspected: []Inspected{}, RAS: []RAS{}, Rows: []Row{},
-		},
 		index: map[any]int{},
 		world: world{procs: map[procKey]*process{}, hosts: map[int][]*process{}, byID: map[string]*communicator{},
 			unnamed: map[sort][]*communicator{}, seen: map[place]int{}},
 		sequences: sequences{calls: map[nccllogs.NCCLCall]*nccllogs.NCCLCall{}},
 	}
 	n := &r.log.Network
-	n.GDR = []GDR{}
 	r.names = map[string]*[]Named{using: &n.Using, plugin: &n.Plugins, missing: &n.Missing, provider: &n.Providers,
 		ibDevice: &n.IB, socket: &n.Sockets, bootstrap: &n.Bootstrap, tuner: &n.Tuners}
-	for _, list := range r.names {
-		*list = []Named{}
-	}
 	return r
 }
 
@@ -257,41 +247,41 @@ func (r *Reader) understand(p *process, m message) bool {
 	}
 	return slices.ContainsFunc(known, func(k lineKind) bool {
 		has := strings.Contains
-		if k.prefix {
+		begin, first := strings.CutPrefix(k.has, "^")
+		if first {
 			has = strings.HasPrefix
 		}
-		return has(m.text, k.has) && k.read(r, p, m)
+		return has(m.text, begin) && k.read(r, p, m)
 	})
 }
 
-// lineKind is one kind of message: what it begins with, or has in it, and what reads it.
+// lineKind is one kind of message: what it has in it, or, behind ^, what it begins with, and what reads it.
 type lineKind struct {
-	has    string
-	prefix bool
-	read   lineReader // reports whether the message has facts of this kind
+	has  string
+	read lineReader // reports whether the message has facts of this kind
 }
 
 // known are the messages by their first words, or by words in them, the most frequent first.
 var known = slices.Concat([]lineKind{
-	{": opCount ", false, (*Reader).call},
-	{" Bytes ->", false, (*Reader).choice},
-	{" via ", false, (*Reader).transport},
-	{"comm 0x", false, (*Reader).commLine},
-	{" coll channels", false, (*Reader).counts},
-	{"Pattern ", true, (*Reader).graph},
-	{"=== System", true, (*Reader).system},
-	{"Init timings", true, (*Reader).timings},
-	{"|", false, (*Reader).costTable},
-	{loadingTopology, true, (*Reader).topologyFile},
-	{"Comm config ", true, (*Reader).configured},
-	{"Plugin name set", false, (*Reader).pluginByEnv},
-	{"set by env", false, (*Reader).environment},
-	{" set to", false, (*Reader).environment},
-	{"environment variable to", false, (*Reader).environment},
-	{"CCL version", false, (*Reader).versionLine},
-	{"cudaDriverVersion", true, (*Reader).driver},
-	{"GPU/", false, (*Reader).hardware},
-	{"+ ", false, (*Reader).hardware},
-	{"CPU/", true, (*Reader).hardware},
-	{" -> ", false, (*Reader).backtrace},
+	{": opCount ", readCall},
+	{" Bytes ->", readChoice},
+	{" via ", readTransport},
+	{"comm 0x", readComm},
+	{" coll channels", readChannels},
+	{"^Pattern ", readGraph},
+	{"^=== System", readSystem},
+	{"^Init timings", readTimings},
+	{"|", readCostTable},
+	{"^" + loadingTopology, readTopologyFile},
+	{"^Comm config ", readConfig},
+	{"Plugin name set", readPlugin},
+	{"set by env", readEnvironment},
+	{" set to", readEnvironment},
+	{"environment variable to", readEnvironment},
+	{"CCL version", readVersionLine},
+	{"^cudaDriverVersion", readDriver},
+	{"GPU/", readHardware},
+	{"+ ", readHardware},
+	{"^CPU/", readHardware},
+	{" -> ", readBacktrace},
 }, networkLines)

@@ -1,6 +1,7 @@
 package nccllog
 
 import (
+	"fmt"
 	"regexp"
 	"strings"
 )
@@ -20,8 +21,8 @@ func (r *Reader) set(p *process, name, value, from, said string) bool {
 // to 1.", "NET/OFI Setting NCCL_TOPO_FILE environment variable to /x.xml" of plugins, "NCCL_IB_HCA set to x".
 var setLine = regexp.MustCompile(`^(.*?)\b([A-Z]{2,}_[A-Z0-9_]+)( set by env\w*| environment variable| set) to (.*)$`)
 
-// environment reads what a variable was set to.
-func (r *Reader) environment(p *process, m message) bool {
+// readEnvironment reads what a variable was set to.
+func readEnvironment(r *Reader, p *process, m message) bool {
 	of := setLine.FindStringSubmatch(m.text)
 	if of == nil {
 		return false
@@ -53,20 +54,18 @@ func firstWord(s string) string {
 	return strings.Trim(word, ".,;()'\"")
 }
 
-// pluginSet is "TUNER/Plugin: Plugin name set by env to libnccl-tuner.so".
-var pluginSet = regexp.MustCompile(`^(\w+)/Plugin: Plugin name set by env to (.*)$`)
+// What reads "TUNER/Plugin: Plugin name set by env to libnccl-tuner.so", and "Comm config Blocking set to 0", "Comm
+// config nvlsCTAs reset to …".
+var (
+	readPlugin = sets(`^(\w+)/Plugin: Plugin name set by env to (.*)$`, "NCCL_%s_PLUGIN", "environment")
+	readConfig = sets(`^Comm config (\S+) (?:re)?set to (.*)$`, "%s", "config")
+)
 
-// pluginByEnv reads such a line.
-func (r *Reader) pluginByEnv(p *process, m message) bool {
-	of := pluginSet.FindStringSubmatch(m.text)
-	return of != nil && r.set(p, "NCCL_"+of[1]+"_PLUGIN", valueOf(of[2]), "environment", m.text)
-}
-
-// configLine is "Comm config Blocking set to 0", "Comm config nvlsCTAs reset to …".
-var configLine = regexp.MustCompile(`^Comm config (\S+) (?:re)?set to (.*)$`)
-
-// configured reads such a line.
-func (r *Reader) configured(p *process, m message) bool {
-	of := configLine.FindStringSubmatch(m.text)
-	return of != nil && r.set(p, of[1], valueOf(of[2]), "config", m.text)
+// sets returns what reads a name and its value.
+func sets(pattern, name, from string) lineReader {
+	re := regexp.MustCompile(pattern)
+	return func(r *Reader, p *process, m message) bool {
+		of := re.FindStringSubmatch(m.text)
+		return of != nil && r.set(p, fmt.Sprintf(name, of[1]), valueOf(of[2]), from, m.text)
+	}
 }

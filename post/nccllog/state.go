@@ -99,7 +99,7 @@ func (r *Reader) process(host string, pid int) *process {
 	r.procs[procKey{host, pid}] = p
 	r.hosts[pid] = append(r.hosts[pid], p)
 	r.order = append(r.order, p)
-	r.log.Processes = append(r.log.Processes, Process{Host: host, PID: pid, Ranks: []int{}})
+	r.log.Processes = append(r.log.Processes, Process{Host: host, PID: pid})
 	return p
 }
 
@@ -228,7 +228,6 @@ func (r *Reader) join(m *member, id string, s sort) {
 func (r *Reader) communicator(ranks int) *communicator {
 	c := &communicator{number: len(r.comms)}
 	c.Ranks, c.Nodes, c.Channels = ranks, Unknown, noChannels
-	c.Members, c.Graphs, c.Topology.Paths = []Member{}, []Graph{}, []Path{}
 	r.comms = append(r.comms, c)
 	return c
 }

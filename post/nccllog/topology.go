@@ -15,8 +15,8 @@ var (
 	pathEntry = logline.MustCompile("% (%/%/%)")
 )
 
-// graph reads "Pattern 4, crossNic 0, nChannels 12, bw 20.000000/20.000000, type NVL/PIX, sameChannels 1".
-func (r *Reader) graph(p *process, m message) bool {
+// readGraph reads "Pattern 4, crossNic 0, nChannels 12, bw 20.000000/20.000000, type NVL/PIX, sameChannels 1".
+func readGraph(r *Reader, p *process, m message) bool {
 	c := logline.Cursor{S: strings.Replace(m.text, "speed ", "bw ", 1)} // up to 2.13
 	var pattern, crossNIC, same int
 	var g Graph
@@ -37,8 +37,8 @@ func (c *Communicator) addGraph(g Graph) {
 	}
 }
 
-// system reads "=== System : maxBw 20.0 totalBw 40.0 ===", below which are the lines on hardware.
-func (r *Reader) system(p *process, m message) bool {
+// readSystem reads "=== System : maxBw 20.0 totalBw 40.0 ===", below which are the lines on hardware.
+func readSystem(r *Reader, p *process, m message) bool {
 	if k := p.context(m.head, true); k.hardware == nil {
 		k.hardware = map[string]bool{}
 	}
@@ -48,9 +48,9 @@ func (r *Reader) system(p *process, m message) bool {
 // maxHardware is how many devices and paths of one system are counted.
 const maxHardware = 1 << 14
 
-// hardware reads the lines below it: "+ PCI[24.0] - GPU/0-17000 (0)", "+ NVL[20.0] - GPU/0-65000", and the paths
+// readHardware reads the lines below it: "+ PCI[24.0] - GPU/0-17000 (0)", "+ NVL[20.0] - GPU/0-65000", and the paths
 // between: "GPU/0-17000 :GPU/0-17000 (0/5000.0/LOC) GPU/0-65000 (1/40.0/NVL) CPU/0-0 (1/24.0/PHB)".
-func (r *Reader) hardware(p *process, m message) bool {
+func readHardware(r *Reader, p *process, m message) bool {
 	k := p.context(m.head, false)
 	if k.hardware == nil {
 		return false
@@ -115,8 +115,8 @@ func (k *member) paths(from, rest string) bool {
 
 const loadingTopology = "Loading topology file"
 
-// topologyFile reads "Loading topology file /path".
-func (r *Reader) topologyFile(p *process, m message) bool {
+// readTopologyFile reads "Loading topology file /path".
+func readTopologyFile(r *Reader, p *process, m message) bool {
 	p.context(m.head, true).part.Topology.File = strings.TrimSpace(strings.TrimPrefix(m.text, loadingTopology))
 	return true
 }

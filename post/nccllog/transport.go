@@ -12,8 +12,8 @@ var (
 	collnetLine = logline.MustCompile("CollNet %")
 )
 
-// transport reads how one rank reaches another: "Channel 00/0 : 0[0] -> 1[1] [send] via NET/AWS Libfabric/1/GDRDMA".
-func (r *Reader) transport(p *process, m message) bool {
+// readTransport reads how one rank reaches another: "Channel 00/0 : 0[0] -> 1[1] [send] via NET/AWS Libfabric/1/GDRDMA".
+func readTransport(r *Reader, p *process, m message) bool {
 	c := logline.Cursor{S: m.text}
 	var channel, connection int
 	t := Transport{Process: Unknown, To: Unknown, NetDev: Unknown, PXN: Unknown}

@@ -19,9 +19,9 @@ var (
 	copyEngine  = regexp.MustCompile(`^(?:cudaMemcpy|RMA proxy \+ CE)`)
 )
 
-// choice reads "AllReduce: 8388608 Bytes -> Algo RING proto SIMPLE channel{Lo..Hi}={0..23}", and such lines of all
+// readChoice reads "AllReduce: 8388608 Bytes -> Algo RING proto SIMPLE channel{Lo..Hi}={0..23}", and such lines of all
 // versions.
-func (r *Reader) choice(p *process, m message) bool {
+func readChoice(r *Reader, p *process, m message) bool {
 	c := logline.Cursor{S: m.text}
 	ch := Choice{Channels: Unknown, What: coll.Other}
 	if c.Read("%:", &ch.Name) {
@@ -86,9 +86,9 @@ func (ch *Choice) settle(ranks int) {
 	}
 }
 
-// costTable reads a line of NCCL's cost tables, as of 2.18 and later: a line for algorithms, which come three to a
+// readCostTable reads a line of NCCL's cost tables, as of 2.18 and later: a line for algorithms, which come three to a
 // line, and one for protocols.
-func (r *Reader) costTable(p *process, m message) bool {
+func readCostTable(r *Reader, p *process, m message) bool {
 	name, cells := tableRow(m.text)
 	k := p.context(m.head, name == "Algorithm" || name == "Protocol")
 	switch {

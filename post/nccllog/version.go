@@ -19,8 +19,8 @@ var (
 	}
 )
 
-// versionLine reads such a line behind a header.
-func (r *Reader) versionLine(p *process, m message) bool {
+// readVersionLine reads such a line behind a header.
+func readVersionLine(r *Reader, p *process, m message) bool {
 	v, ok := readVersion(m.text)
 	if ok {
 		r.sawVersion(v, p)
@@ -51,7 +51,7 @@ func readVersion(text string) (v Version, ok bool) {
 		return v, false
 	}
 	library := Library(m[1])
-	v = Version{Library: library, Text: m[2], Code: code(m[4:7]), CUDA: m[8], Processes: []int{}}
+	v = Version{Library: library, Text: m[2], Code: code(m[4:7]), CUDA: m[8]}
 	if git := gitOf[library].FindStringSubmatch(text); git != nil {
 		v.Git = git[1]
 	}
@@ -76,8 +76,8 @@ func code(parts []string) int {
 	return n[0]*10000 + n[1]*100 + n[2]
 }
 
-// driver reads "cudaDriverVersion 13000".
-func (r *Reader) driver(_ *process, m message) bool {
+// readDriver reads "cudaDriverVersion 13000".
+func readDriver(r *Reader, _ *process, m message) bool {
 	c, v := logline.Cursor{S: m.text}, 0
 	ok := c.All("cudaDriverVersion %", &v)
 	r.log.Driver = max(r.log.Driver, v)

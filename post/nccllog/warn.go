@@ -25,7 +25,7 @@ func (r *Reader) warned(p *process, key string, m Message) {
 	}
 	w, added := row(r, &r.log.Messages, text(key))
 	if added {
-		m.File, m.Line, m.Processes = len(r.log.Files)-1, r.line, []int{}
+		m.File, m.Line = len(r.log.Files)-1, r.line
 		*w = m
 	}
 	w.Times++
@@ -165,8 +165,8 @@ func shape(s string) string { return anyNumber.ReplaceAllString(s, "N") }
 // passedOn is how an error went through: "init.cc:1798 -> 6 [Async thread]". Code 7 is ncclInProgress, and no error.
 var passedOn = regexp.MustCompile(`^[^\s:]*\.[^\s:]*:\d+ -> ([1-689]|\d\d+)(?:[\s,.;)]|$)`)
 
-// backtrace keeps such a line.
-func (r *Reader) backtrace(p *process, m message) bool {
+// readBacktrace keeps such a line.
+func readBacktrace(r *Reader, p *process, m message) bool {
 	is := passedOn.MatchString(m.text)
 	if is {
 		m.level = failed
