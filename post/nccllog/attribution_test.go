@@ -8,7 +8,7 @@ import (
 
 // Prefixes of launchers, collectors and time stampers do not change the result.
 func TestPrefixesOfWholeLogs(t *testing.T) {
-	want := len(readAll(t, wholeLog()).Transports)
+	want := len(read(t, wholeLog()).Transports)
 	for _, prefix := range []string{
 		"[1,mpirank:0,algo-1]<stdout>:", "[0]<stdout>:", "2026-05-01T10:11:12.123456789Z stdout F ", "Jun 03 10:00:00 ",
 		"12:34:56 ",
@@ -17,7 +17,7 @@ func TestPrefixesOfWholeLogs(t *testing.T) {
 		"some-shipper/x-1 [stream]> ",
 	} {
 		lines := strings.Split(strings.TrimSuffix(wholeLog(), "\n"), "\n")
-		l := readAll(t, prefix+strings.Join(lines, "\n"+prefix)+"\n")
+		l := read(t, prefix+strings.Join(lines, "\n"+prefix)+"\n")
 		if l.Reading.Damaged > 0 || len(l.Communicators) != 1 || len(l.Communicators[0].Members) != 4 ||
 			len(l.Transports) != want {
 			t.Errorf("%q: %+v, %d communicators", prefix, l.Reading, len(l.Communicators))
@@ -27,7 +27,7 @@ func TestPrefixesOfWholeLogs(t *testing.T) {
 	for line := range strings.Lines(wholeLog()) {
 		fmt.Fprintf(&docker, "{\"log\":%q,\"stream\":\"stdout\",\"time\":\"2026-05-01T10:11:12Z\"}\n", line)
 	}
-	if l := readAll(t, docker.String()); l.Reading.Damaged > 0 || len(l.Transports) != want {
+	if l := read(t, docker.String()); l.Reading.Damaged > 0 || len(l.Transports) != want {
 		t.Errorf("docker: %+v", l.Reading)
 	}
 }
@@ -92,7 +92,7 @@ func TestNodesWithSameName(t *testing.T) {
 		"busId 2000", "busId 1000", "busId 3000", "busId 1000", "busId 4000", "busId 1000", "via P2P/CUMEM",
 		"[send] via NET/IB/0/GDRDMA").
 		Replace(wholeLog())
-	for _, f := range readAll(t, log).Findings() {
+	for _, f := range read(t, log).Findings() {
 		if f.Code() == "communicator-shares-gpu" || strings.Contains(f.Message(), "one host") {
 			t.Errorf("%s: %s", f.Code(), f.Message())
 		}
@@ -137,7 +137,7 @@ func TestLateConnections(t *testing.T) {
 				[]string{"P2P/CUMEM", "SHM/direct/direct"}[node])
 		}
 	}
-	l := readAll(t, log.String())
+	l := read(t, log.String())
 	if len(l.Transports) != 2 {
 		t.Fatalf("%+v", l.Transports)
 	}

@@ -121,7 +121,7 @@ func TestContrast(t *testing.T) {
 			effects: []string{"AllReduce of 4 KiB: AllReduce_AGxLL_R on 7 channels in A, cudaMemcpy in B"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got := Compare(readAll(t, c.a), readAll(t, c.b))
+			got := Compare(read(t, c.a), read(t, c.b))
 			for _, list := range []struct {
 				name      string
 				got, want []string

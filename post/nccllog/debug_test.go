@@ -65,7 +65,7 @@ func TestCommunicatorsOverProcesses(t *testing.T) {
 			"%s:1:1 [0] NCCL INFO ncclCommSplit comm 0x88%d rank %d nranks 2 cudaDev 0 nvmlDev 0 busId 1000 parent "+
 				"0x77 splitCount 1 color %d key 0 - Init COMPLETE\n", host, color, r, color)
 	}
-	l := readAll(t, rank("a", 0, "commId 0x1")+rank("c", 0, "commId 0x2"), rank("b", 1, "commId 0x1")+
+	l := read(t, rank("a", 0, "commId 0x1")+rank("c", 0, "commId 0x2"), rank("b", 1, "commId 0x1")+
 		rank("d", 1, "commId 0x2"),
 		split("a", 0, 4)+split("b", 1, 4)+split("a", 0, 5)+split("b", 1, 5)+split("c", 0, 4)+split("d", 1, 4))
 	if len(l.Communicators) != 5 {
@@ -146,7 +146,7 @@ func TestCostTables(t *testing.T) {
 }
 
 func TestSettings(t *testing.T) {
-	l := readAll(t,
+	l := read(t,
 		"a:1:1 [0] NCCL INFO NCCL_P2P_DISABLE set by environment to 1.\na:1:1 [0] NCCL INFO NCCL_SOCKET_IFNAME set "+
 			"by environment to eth0.\n"+
 			"a:1:1 [0] NCCL INFO TUNER/Plugin: Plugin name set by env to libx.so\na:1:1 [0] NCCL INFO Comm config "+

@@ -17,7 +17,7 @@ import (
 func TestNoDifferences(t *testing.T) {
 	other := strings.NewReplacer(":10", ":77", ":20", ":88", "0x5", "0x9", "0xabc", "0xdef", "total 0.67",
 		"total 0.71").Replace(wholeLog())
-	c := Compare(readAll(t, wholeLog()), readAll(t, other))
+	c := Compare(read(t, wholeLog()), read(t, other))
 	if len(c.Effects)+len(c.Causes)+len(c.Others)+len(c.OnlyA)+len(c.OnlyB)+len(c.doubts) > 0 {
 		t.Errorf("%+v", c)
 	}
@@ -61,7 +61,7 @@ func TestCausesOfDifferences(t *testing.T) {
 		"no known setting":  {whole, whole + set("NCCL_FOO", "1"), []string{"logs-alike"}},
 	} {
 		var got []string
-		for _, h := range Compare(readAll(t, c.a), readAll(t, c.b)).Headlines {
+		for _, h := range Compare(read(t, c.a), read(t, c.b)).Headlines {
 			d, is := h.Fact.(nccllogs.LogDifference)
 			if !is {
 				got = append(got, string(h.Code()))
@@ -86,7 +86,7 @@ func TestCausesOfDifferences(t *testing.T) {
 func TestDifferenceParameters(t *testing.T) {
 	b := strings.ReplaceAll(wholeLog(), "proto SIMPLE", "proto LL") +
 		"n1:100:200 [0] NCCL INFO NCCL_PROTO set by environment to LL\n"
-	c := Compare(readAll(t, wholeLog()), readAll(t, b))
+	c := Compare(read(t, wholeLog()), read(t, b))
 	way := func(protocol string) nccllogs.LogValue {
 		return nccllogs.LogValue{Ways: []nccllogs.LogWay{{Algorithm: "RING", Protocol: protocol, Channels: 8}}}
 	}
@@ -117,7 +117,7 @@ func TestDifferenceParameters(t *testing.T) {
 // Findings of one code are compared by their parameters: here, the value of a setting and the text of a message.
 func TestFindingsOfOneCode(t *testing.T) {
 	log := func(value, text string) *Log {
-		return readAll(t, wholeLog()+"n1:100:200 [0] NCCL INFO NCCL_BUFFSIZE set by environment to "+value+"\n"+
+		return read(t, wholeLog()+"n1:100:200 [0] NCCL INFO NCCL_BUFFSIZE set by environment to "+value+"\n"+
 			"\nn1:100:200 [0] a.cc:1 NCCL WARN "+text+"\n")
 	}
 	c := Compare(log("1024", "odd thing 17"), log("2048", "other thing 17"))

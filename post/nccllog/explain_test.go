@@ -168,7 +168,7 @@ func TestConsequences(t *testing.T) {
 	closed, full := "n1:1:1 [0] a.cc:1 NCCL WARN socketProgress: Connection closed by remote peer n2<5>\n",
 		"n1:1:1 [0] b.cc:1 NCCL WARN Cuda failure 'out of memory'\n"
 	for text, want := range map[string]notice.Severity{closed: notice.Error, closed + full: notice.Warning} {
-		for _, f := range readAll(t, text).Findings() {
+		for _, f := range read(t, text).Findings() {
 			if strings.Contains(f.Details()[0], "closed by remote") && f.Severity != want {
 				t.Errorf("%q: %s, want %s", text, f.Severity, want)
 			}
@@ -179,11 +179,11 @@ func TestConsequences(t *testing.T) {
 // Lines of an error's call path count where no warning has its reason.
 func TestFailuresWithoutReason(t *testing.T) {
 	way := "n1:1:1 [0] NCCL INFO init.cc:1798 -> 6\nn1:1:1 [0] NCCL INFO group.cc:64 -> 6 [Async thread]\n"
-	all := readAll(t, way).Findings()
+	all := read(t, way).Findings()
 	if len(all) != 1 || all[0].Fact.(nccllogs.FailedCalls).Result != "6" || len(all[0].Details()) != 2 {
 		t.Errorf("%+v", all)
 	}
-	all = readAll(t, way+"n1:1:1 [0] b.cc:1 NCCL WARN Cuda failure 'out of memory'\n").Findings()
+	all = read(t, way+"n1:1:1 [0] b.cc:1 NCCL WARN Cuda failure 'out of memory'\n").Findings()
 	if len(all) != 1 || all[0].Code() != "gpu-out-of-memory" {
 		t.Errorf("%+v", all)
 	}

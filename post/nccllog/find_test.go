@@ -77,7 +77,7 @@ func wholeLog() string {
 }
 
 func TestHealthyLog(t *testing.T) {
-	l := readAll(t, wholeLog())
+	l := read(t, wholeLog())
 	for _, f := range l.Findings() {
 		t.Errorf("%s, %s: %s %q", f.Code(), f.Severity, f.Message(), f.Details())
 	}
@@ -187,7 +187,7 @@ func TestFindings(t *testing.T) {
 			notice.Warning},
 	} {
 		t.Run(name, func(t *testing.T) {
-			all := readAll(t, c.change(wholeLog())).Findings()
+			all := read(t, c.change(wholeLog())).Findings()
 			i := slices.IndexFunc(all, func(f notice.Notice) bool { return f.Code() == c.kind })
 			if i < 0 {
 				t.Fatalf("%s is not found among %v", c.kind, all)

@@ -291,8 +291,8 @@ func findProvider(l *findings) {
 
 // virtual are interfaces that lead to no other host, as do those with a link-local address, such as a host's USB link
 // to its management controller.
-var virtual = []string{"docker", "lo", "virbr", "veth", "br-", "lxcbr", "cni", "cali", "flannel", "tunl", "ip6tnl",
-	"tailscale"}
+var virtual = strings.Fields(`
+	docker lo virbr veth br- lxcbr cni cali flannel tunl ip6tnl tailscale`)
 
 // findInterface finds interfaces that lead to no other host, over which ranks meet or send. Where it is not known that
 // there is another host, a connection that failed shows it.

@@ -231,7 +231,7 @@ func TestContainerInterface(t *testing.T) {
 		"[0m n1:1:2 [0] include/socket.h:403 NCCL WARN Connect to fe80::14ad:64ff:fe64:b31e%10<42069> failed : " +
 		"Network is unreachable\n"
 	codes := func(text string) (all []notice.Code) {
-		for _, f := range readAll(t, text).Findings() {
+		for _, f := range read(t, text).Findings() {
 			all = append(all, f.Code())
 		}
 		return all

@@ -143,7 +143,7 @@ n1:3:4 [1] NCCL INFO comm 0x2 rank 1 nranks 2 cudaDev 1 nvmlDev 1 busId 2000 com
 		`for 600004 milliseconds
 `
 	has := func(text string) bool {
-		return slices.ContainsFunc(readAll(t, text).Findings(), func(n notice.Notice) bool {
+		return slices.ContainsFunc(read(t, text).Findings(), func(n notice.Notice) bool {
 			f, is := n.Fact.(nccllogs.FirstCollectiveHung)
 			return is && f == nccllogs.FirstCollectiveHung{Operation: "ALLREDUCE", Pairs: 1}
 		})
@@ -172,7 +172,7 @@ func TestRanksTimedOutApart(t *testing.T) {
 		"ran for 600004 milliseconds\n"
 	text := fmt.Sprintf(out, 0, 0, 1580, "ALLREDUCE", 8) + fmt.Sprintf(out, 1, 1, 1580, "ALLREDUCE", 8)
 	find := func(text string) (all []nccllogs.RanksTimedOutApart) {
-		for _, n := range readAll(t, text).Findings() {
+		for _, n := range read(t, text).Findings() {
 			if f, is := n.Fact.(nccllogs.RanksTimedOutApart); is {
 				all = append(all, f)
 			}

@@ -5,14 +5,8 @@ import (
 	"testing"
 )
 
-// read reads one file.
-func read(t *testing.T, text string) *Log {
-	t.Helper()
-	return readAll(t, text)
-}
-
-// readAll reads files of one run.
-func readAll(t *testing.T, texts ...string) *Log {
+// read reads files of one run.
+func read(t *testing.T, texts ...string) *Log {
 	t.Helper()
 	r := NewReader()
 	for _, text := range texts {

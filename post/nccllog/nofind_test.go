@@ -36,7 +36,7 @@ func TestNoFinding(t *testing.T) {
 			"n1:100:200 [0] NCCL INFO NET/OFI Setting NCCL_TOPO_FILE environment variable to /opt/x.xml\n" +
 			set("NCCL_TOPO_FILE", "/opt/x.xml"), "topology-from-file"},
 	} {
-		for _, f := range readAll(t, c.log).Findings() {
+		for _, f := range read(t, c.log).Findings() {
 			if f.Code() == c.kind {
 				t.Errorf("%s: %s %q", name, f.Message(), f.Details())
 			}
@@ -49,7 +49,7 @@ func TestMessagesGrouped(t *testing.T) {
 	closed := func(peer string) string {
 		return "\nn1:100:200 [0] a.cc:1 NCCL WARN socketProgress: Connection closed by remote peer " + peer + "<5>\n"
 	}
-	all := readAll(t, wholeLog()+closed("n2")+closed("n3")+
+	all := read(t, wholeLog()+closed("n2")+closed("n3")+
 		"n1:100:200 [0] NCCL INFO comm 0x5000 rank 0 nranks 4 cudaDev 0 busId 1000 - Abort COMPLETE\n").Findings()
 	if len(all) != 2 || all[0].Code() != "communicator-aborted" || all[1].Code() != "remote-closed" ||
 		len(all[1].Details()) != 2 {

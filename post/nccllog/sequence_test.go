@@ -38,7 +38,7 @@ func rankLog(rank int, counts ...int) string {
 }
 
 func TestRanksAgree(t *testing.T) {
-	l := readAll(t, rankLog(0, 5, 0, -3, 6), rankLog(1, 5, 0, 6), rankLog(2, 5, -9, -9, 0, 6), rankLog(3, 5, 0, 6))
+	l := read(t, rankLog(0, 5, 0, -3, 6), rankLog(1, 5, 0, 6), rankLog(2, 5, -9, -9, 0, 6), rankLog(3, 5, 0, 6))
 	if s := l.Sequences; len(s) != 1 || s[0].Mismatch != nil || len(s[0].Behind) != 0 || s[0].Compared != 3 ||
 		s[0].Doubt != nil {
 		t.Errorf("%+v", s)
@@ -51,7 +51,7 @@ func TestRankMismatch(t *testing.T) {
 		rankLog(3, 5, 17, 18, 20)}
 	for range 4 {
 		logs = append(logs[1:], logs[0])
-		m := readAll(t, logs...).Sequences[0].Mismatch
+		m := read(t, logs...).Sequences[0].Mismatch
 		if m == nil || m.Number != 3 || m.Op != 2 || len(m.Sides) != 2 {
 			t.Fatalf("%+v", m)
 		}
@@ -64,7 +64,7 @@ func TestRankMismatch(t *testing.T) {
 
 // The classic hang: one rank stopped while others went on.
 func TestRankBehind(t *testing.T) {
-	l := readAll(t, rankLog(0, 1, 2, 3, 4, 5), rankLog(1, 1, 2, 3, 4, 5), rankLog(2, 1, 2), rankLog(3, 1, 2, 3, 4))
+	l := read(t, rankLog(0, 1, 2, 3, 4, 5), rankLog(1, 1, 2, 3, 4, 5), rankLog(2, 1, 2), rankLog(3, 1, 2, 3, 4))
 	s := l.Sequences[0]
 	if s.Mismatch != nil || len(s.Behind) != 2 {
 		t.Fatalf("%+v", s)
@@ -80,13 +80,13 @@ func TestRankBehind(t *testing.T) {
 
 // Ranks without a log, and calls that may be lost, are reported.
 func TestDoubt(t *testing.T) {
-	if s := readAll(t, rankLog(0, 1, 2), rankLog(1, 1)).Sequences[0]; s.Doubt == nil ||
+	if s := read(t, rankLog(0, 1, 2), rankLog(1, 1)).Sequences[0]; s.Doubt == nil ||
 		*s.Doubt != (nccllogs.Doubt{Cause: nccllogs.PartOfRanks, A: 2, B: 4}) {
 		t.Errorf("%+v", s)
 	}
 	cut := rankLog(1, 1, 2, 3)
 	i := strings.LastIndex(cut, "datatype")
-	if s := readAll(t, rankLog(0, 1, 2, 3), cut[:i]).Sequences[0]; s.Doubt == nil ||
+	if s := read(t, rankLog(0, 1, 2, 3), cut[:i]).Sequences[0]; s.Doubt == nil ||
 		*s.Doubt != (nccllogs.Doubt{Cause: nccllogs.CutCalls, A: 1}) {
 		t.Errorf("%+v", s)
 	}
@@ -115,7 +115,7 @@ func TestRequiredAgreement(t *testing.T) {
 		{"AllToAllv: opCount 0 sendbuff 0x1 recvbuff 0x2 count 7 datatype 7 op 0 root 0",
 			"AllToAllv: opCount 0 sendbuff 0x1 recvbuff 0x2 count 8 datatype 7 op 0 root 0", false},
 	} {
-		s := readAll(t, call(0, c.a), call(1, c.b)).Sequences[0]
+		s := read(t, call(0, c.a), call(1, c.b)).Sequences[0]
 		if (s.Mismatch != nil) != c.differ {
 			t.Errorf("%s\n%s\n%+v", c.a, c.b, s.Mismatch)
 		}
@@ -148,7 +148,7 @@ func TestManyDifferentCalls(t *testing.T) {
 	for i := range counts {
 		counts[i] = i + 1
 	}
-	l := readAll(t, rankLog(0, counts...))
+	l := read(t, rankLog(0, counts...))
 	if len(l.Calls) != maxCalls+1 {
 		t.Fatalf("%d kinds of calls", len(l.Calls))
 	}

@@ -53,7 +53,7 @@ func errorsIn(t *testing.T, code notice.Code, logs []string) {
 	t.Helper()
 	var found []string
 	named := false
-	for _, f := range readAll(t, logs...).Findings() {
+	for _, f := range read(t, logs...).Findings() {
 		found = append(found, string(f.Code())+" "+f.Severity.String())
 		named = named || f.Code() == code
 		if f.Severity == notice.Error && f.Code() != code {

@@ -27,7 +27,7 @@ func TestVersions(t *testing.T) {
 
 // Two libraries in one run are distinguished, with the processes of each.
 func TestTwoVersions(t *testing.T) {
-	l := readAll(t, "a:1:1 [0] NCCL INFO NCCL version 2.27.7+cuda13.0\n",
+	l := read(t, "a:1:1 [0] NCCL INFO NCCL version 2.27.7+cuda13.0\n",
 		"b:2:2 [0] NCCL INFO NCCL version 2.26.2+cuda12.8\n")
 	if len(l.Versions) != 2 || l.Versions[0].Processes[0] != 0 || l.Versions[1].Processes[0] != 1 {
 		t.Errorf("%+v", l.Versions)

@@ -85,16 +85,12 @@ func (r *Reader) lastError(line string) bool {
 }
 
 // programErrors are what lines have that are not NCCL's, and report that the program or a command around it failed.
-var programErrors = []string{
-	"NCCL failure", "CUDA failure", "Cuda failure", "HIP failure", "Test failure", "NCCL error", "CUDA error",
-	"HIP error",
-	"ncclUnhandledCudaError", "ncclSystemError", "ncclInternalError", "ncclInvalidArgument", "ncclInvalidUsage",
-	"ncclRemoteError",
-	"Traceback (most recent", "Segmentation fault", "core dumped", "Bus error", "SIGBUS", "exited on signal",
-	"non-zero exit",
-	"oom-kill", "oom_kill", "of memory: Kill", "SIGKILL", "exitcode: -9", "ncclUniqueId from", "NCCL WARN",
-	"NCCL operation", "NVRM: Xid",
-}
+var programErrors = strings.Split(
+	"NCCL failure|CUDA failure|Cuda failure|HIP failure|Test failure|NCCL error|CUDA error|HIP error|"+
+		"ncclUnhandledCudaError|ncclSystemError|ncclInternalError|ncclInvalidArgument|ncclInvalidUsage|"+
+		"ncclRemoteError|Traceback (most recent|Segmentation fault|core dumped|Bus error|SIGBUS|exited on signal|"+
+		"non-zero exit|oom-kill|oom_kill|of memory: Kill|SIGKILL|exitcode: -9|ncclUniqueId from|NCCL WARN|"+
+		"NCCL operation|NVRM: Xid", "|")
 
 // ofLibrary is what shows that a line is NCCL's although its mark is missing: an address in its form, or a place in its
 // source.

@@ -116,7 +116,7 @@ func TestLastErrorOfPyTorch(t *testing.T) {
 [rank1]: Duplicate GPU detected : rank 1 and rank 0 both on CUDA device 10
 [rank1]: frame #0: c10::Error
 `
-	all := readAll(t, text).Findings()
+	all := read(t, text).Findings()
 	if len(all) == 0 || all[0].Code() != "duplicate-gpu" {
 		t.Errorf("%+v", all)
 	}

@@ -17,12 +17,11 @@ var (
 )
 
 // communication is in the messages of exceptions that follow from a failure elsewhere.
-var communication = []string{
-	"NCCL", "nccl", "gloo", "c10d", "DistBackendError", "DistNetworkError", "DistStoreError", "SignalException",
-	"KeyboardInterrupt", "ChildFailedError", "ProcessExitedException", "ProcessRaisedException", "monitoredBarrier",
-	"Connection", "onnection closed", "timed out", "Timed out", "Broken pipe", "TCPStore", "RendezvousConnectionError",
-	"SystemExit", "killed by signal: Terminated", "exited unexpectedly", "SIGTERM",
-}
+var communication = strings.Split(
+	"NCCL|nccl|gloo|c10d|DistBackendError|DistNetworkError|DistStoreError|SignalException|KeyboardInterrupt|"+
+		"ChildFailedError|ProcessExitedException|ProcessRaisedException|monitoredBarrier|Connection|onnection closed|"+
+		"timed out|Timed out|Broken pipe|TCPStore|RendezvousConnectionError|SystemExit|killed by signal: Terminated|"+
+		"exited unexpectedly|SIGTERM", "|")
 
 // launchers is in lines that launchers, and the libraries of a process that ends, print behind an exception.
 var launchers = regexp.MustCompile(`torch[/.]distributed|torchrun|srun: |slurmstepd: |slurm_|mpirun|prterun|prte|` +

@@ -93,11 +93,10 @@ type Log struct {
 }
 
 // words are one for each kind of line, so that other lines cost little.
-var words = []string{
-	"WorkNCCL(", "nqueued", "eartbeat", "watchdog", "gloo", "onnection", "Timed out waiting", "monitoredBarrier",
-	"Traceback", "Error", "Exception", "ignal", "Killed", "Out Of Memory", "fault", "exitcode", "Root Cause", "rank ",
-	"ut of memory", "Interrupt", "oom", "Exit", "CANCELLED", "enforce fail",
-}
+var words = strings.Split(
+	"WorkNCCL(|nqueued|eartbeat|watchdog|gloo|onnection|Timed out waiting|monitoredBarrier|Traceback|Error|"+
+		"Exception|ignal|Killed|Out Of Memory|fault|exitcode|Root Cause|rank |ut of memory|Interrupt|oom|Exit|"+
+		"CANCELLED|enforce fail", "|")
 
 var (
 	ofLine    = regexp.MustCompile(`\[rank ?(\d+)\]`)
