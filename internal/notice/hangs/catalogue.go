@@ -4,3 +4,6 @@ package hangs
 import "busbar/internal/notice"
 
 func init() { notice.Register(verdicts, observed, doubts) }
+
+// Code identifies a notice.
+type Code = notice.Code

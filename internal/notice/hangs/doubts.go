@@ -80,25 +80,25 @@ type DumpOfOtherRun struct{}
 // DumpWithoutRank is a dump whose file name has no rank.
 type DumpWithoutRank struct{}
 
-func (NoDump) Code() notice.Code          { return "rank-without-evidence" }
-func (RingLost) Code() notice.Code        { return "ring-overwritten" }
-func (StaleDump) Code() notice.Code       { return "dump-too-early" }
-func (RetiredUnknown) Code() notice.Code  { return "retired-or-failed" }
-func (MostMissing) Code() notice.Code     { return "most-ranks-missing" }
-func (EnteredLate) Code() notice.Code     { return "entered-late" }
-func (OneSnapshot) Code() notice.Code     { return "one-snapshot" }
-func (CountsUnlisted) Code() notice.Code  { return "ras-counts-unlisted" }
-func (Consequence) Code() notice.Code     { return "hang-consequence" }
-func (Independent) Code() notice.Code     { return "hang-elsewhere" }
-func (QueuedBehind) Code() notice.Code    { return "kernel-not-started" }
-func (CompletedBy) Code() notice.Code     { return "completed-by-some" }
-func (MembersUnknown) Code() notice.Code  { return "group-members-unknown" }
-func (EvenSplit) Code() notice.Code       { return "even-split" }
-func (MinorityOnly) Code() notice.Code    { return "minority-only" }
-func (DumpsOfRank) Code() notice.Code     { return "dumps-of-one-rank" }
-func (RankTwice) Code() notice.Code       { return "rank-of-two-processes" }
-func (DumpOfOtherRun) Code() notice.Code  { return "dump-of-other-run" }
-func (DumpWithoutRank) Code() notice.Code { return "dump-without-rank" }
+func (NoDump) Code() Code          { return "rank-without-evidence" }
+func (RingLost) Code() Code        { return "ring-overwritten" }
+func (StaleDump) Code() Code       { return "dump-too-early" }
+func (RetiredUnknown) Code() Code  { return "retired-or-failed" }
+func (MostMissing) Code() Code     { return "most-ranks-missing" }
+func (EnteredLate) Code() Code     { return "entered-late" }
+func (OneSnapshot) Code() Code     { return "one-snapshot" }
+func (CountsUnlisted) Code() Code  { return "ras-counts-unlisted" }
+func (Consequence) Code() Code     { return "hang-consequence" }
+func (Independent) Code() Code     { return "hang-elsewhere" }
+func (QueuedBehind) Code() Code    { return "kernel-not-started" }
+func (CompletedBy) Code() Code     { return "completed-by-some" }
+func (MembersUnknown) Code() Code  { return "group-members-unknown" }
+func (EvenSplit) Code() Code       { return "even-split" }
+func (MinorityOnly) Code() Code    { return "minority-only" }
+func (DumpsOfRank) Code() Code     { return "dumps-of-one-rank" }
+func (RankTwice) Code() Code       { return "rank-of-two-processes" }
+func (DumpOfOtherRun) Code() Code  { return "dump-of-other-run" }
+func (DumpWithoutRank) Code() Code { return "dump-without-rank" }
 
 var doubts = []notice.Entry{
 	{

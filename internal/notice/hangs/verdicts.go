@@ -70,13 +70,13 @@ const prefix = "hang-"
 // VerdictCode is the code of a verdict as post hang has it in JSON.
 func VerdictCode(of notice.Fact) string { return strings.TrimPrefix(string(of.Code()), prefix) }
 
-func (RankMissing) Code() notice.Code          { return prefix + "rank-missing" }
-func (CollectiveMismatch) Code() notice.Code   { return prefix + "collective-mismatch" }
-func (SizeMismatch) Code() notice.Code         { return prefix + "size-mismatch" }
-func (RankDied) Code() notice.Code             { return prefix + "rank-died" }
-func (AllWaiting) Code() notice.Code           { return prefix + "all-waiting" }
-func (NoHang) Code() notice.Code               { return prefix + "no-hang" }
-func (InsufficientEvidence) Code() notice.Code { return prefix + "insufficient-evidence" }
+func (RankMissing) Code() Code          { return prefix + "rank-missing" }
+func (CollectiveMismatch) Code() Code   { return prefix + "collective-mismatch" }
+func (SizeMismatch) Code() Code         { return prefix + "size-mismatch" }
+func (RankDied) Code() Code             { return prefix + "rank-died" }
+func (AllWaiting) Code() Code           { return prefix + "all-waiting" }
+func (NoHang) Code() Code               { return prefix + "no-hang" }
+func (InsufficientEvidence) Code() Code { return prefix + "insufficient-evidence" }
 
 var exampleElements = int64(1000)
 

@@ -7,3 +7,6 @@ import "busbar/internal/notice"
 func init() {
 	notice.Register(ncclDefects, ncclDiffer, ncclGPUs, ncclMessages, ncclNetwork, ncclRanks, ncclSettings)
 }
+
+// Code identifies a notice.
+type Code = notice.Code

@@ -9,7 +9,7 @@ type KnownDefect struct {
 }
 
 // Code is one for all defects.
-func (KnownDefect) Code() notice.Code { return "known-defect" }
+func (KnownDefect) Code() Code { return "known-defect" }
 
 // Advice is that of the defect.
 func (d KnownDefect) Advice() string { return defects[d.Defect].advice }

@@ -263,10 +263,10 @@ type SettingsNotRecorded struct {
 	Log string `json:"log"` // A or B
 }
 
-func (LogDifference) Code() notice.Code       { return "log-difference" }
-func (LogsAlike) Code() notice.Code           { return "logs-alike" }
-func (WorldsDiffer) Code() notice.Code        { return "worlds-differ" }
-func (SettingsNotRecorded) Code() notice.Code { return "settings-not-recorded" }
+func (LogDifference) Code() Code       { return "log-difference" }
+func (LogsAlike) Code() Code           { return "logs-alike" }
+func (WorldsDiffer) Code() Code        { return "worlds-differ" }
+func (SettingsNotRecorded) Code() Code { return "settings-not-recorded" }
 
 var ncclDiffer = []notice.Entry{
 	{

@@ -151,12 +151,12 @@ func (l LLForLarge) Advice() string {
 	return "look for what keeps NCCL from Simple: a tuner plugin, or a wrong topology"
 }
 
-func (HostMemoryBetweenGPUs) Code() notice.Code { return "host-memory-between-gpus" }
-func (NetworkWithinHost) Code() notice.Code     { return "network-within-host" }
-func (RanksShareGPU) Code() notice.Code         { return "communicator-shares-gpu" }
-func (GPUsFar) Code() notice.Code               { return "gpus-far-apart" }
-func (FewChannels) Code() notice.Code           { return "few-channels" }
-func (LLForLarge) Code() notice.Code            { return "ll-for-large-messages" }
+func (HostMemoryBetweenGPUs) Code() Code { return "host-memory-between-gpus" }
+func (NetworkWithinHost) Code() Code     { return "network-within-host" }
+func (RanksShareGPU) Code() Code         { return "communicator-shares-gpu" }
+func (GPUsFar) Code() Code               { return "gpus-far-apart" }
+func (FewChannels) Code() Code           { return "few-channels" }
+func (LLForLarge) Code() Code            { return "ll-for-large-messages" }
 
 var ncclGPUs = []notice.Entry{
 	{

@@ -17,7 +17,7 @@ type LibraryMessage struct {
 }
 
 // Code is that of the cause.
-func (m LibraryMessage) Code() notice.Code { return m.Cause }
+func (m LibraryMessage) Code() Code { return m.Cause }
 
 // Advice is that of the cause, for the tools of the vendor.
 func (m LibraryMessage) Advice() string {
@@ -44,7 +44,7 @@ var printerTexts = map[Printer]string{ByLibrary: "the library", ByProgram: "the 
 
 func (p Printer) String() string { return printerTexts[p] }
 
-func (Unexplained) Code() notice.Code { return "unexplained-message" }
+func (Unexplained) Code() Code { return "unexplained-message" }
 
 var exampleMessage = Quoted{"WARN", "NET/IB : Got completion with error 12", "net_ib.cc:1297", 2, 41, ""}
 

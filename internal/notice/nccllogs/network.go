@@ -230,15 +230,15 @@ func (n NICFar) Advice() string {
 		"virtual machine, check that /sys shows the real topology (NCCL documentation, Topology detection)"
 }
 
-func (TCPBetweenNodes) Code() notice.Code      { return "tcp-between-nodes" }
-func (NoGPUDirect) Code() notice.Code          { return "no-gpudirect-rdma" }
-func (GPUDirectDisabled) Code() notice.Code    { return "gpudirect-rdma-disabled" }
-func (OneNIC) Code() notice.Code               { return "one-nic" }
-func (LibfabricTCP) Code() notice.Code         { return "libfabric-tcp" }
-func (UnreachableInterface) Code() notice.Code { return "unreachable-interface" }
-func (NetworksDiffer) Code() notice.Code       { return "networks-differ" }
-func (PluginNotFound) Code() notice.Code       { return "plugin-not-found" }
-func (NICFar) Code() notice.Code               { return "nic-far-from-gpu" }
+func (TCPBetweenNodes) Code() Code      { return "tcp-between-nodes" }
+func (NoGPUDirect) Code() Code          { return "no-gpudirect-rdma" }
+func (GPUDirectDisabled) Code() Code    { return "gpudirect-rdma-disabled" }
+func (OneNIC) Code() Code               { return "one-nic" }
+func (LibfabricTCP) Code() Code         { return "libfabric-tcp" }
+func (UnreachableInterface) Code() Code { return "unreachable-interface" }
+func (NetworksDiffer) Code() Code       { return "networks-differ" }
+func (PluginNotFound) Code() Code       { return "plugin-not-found" }
+func (NICFar) Code() Code               { return "nic-far-from-gpu" }
 
 var ncclNetwork = []notice.Entry{
 	{

@@ -264,20 +264,20 @@ var resultCodes = map[ResultCode]string{
 
 func (r ResultCode) String() string { return cmp.Or(resultCodes[r], "code "+string(r)) }
 
-func (RanksDisagree) Code() notice.Code        { return "ranks-disagree" }
-func (RanksStopped) Code() notice.Code         { return "ranks-stopped" }
-func (InitUnfinished) Code() notice.Code       { return "init-unfinished" }
-func (CommunicatorAborted) Code() notice.Code  { return "communicator-aborted" }
-func (RanksTimedOutApart) Code() notice.Code   { return "ranks-timed-out-apart" }
-func (EndAfterInit) Code() notice.Code         { return "end-after-init" }
-func (FirstCollectiveHung) Code() notice.Code  { return "first-collective-hung" }
-func (RASMissing) Code() notice.Code           { return "ras-missing-processes" }
-func (RASCommunicator) Code() notice.Code      { return "ras-communicator" }
-func (RASErrors) Code() notice.Code            { return "ras-errors" }
-func (MixedLibraryVersions) Code() notice.Code { return "mixed-library-versions" }
-func (MixedLibraryBuilds) Code() notice.Code   { return "mixed-library-builds" }
-func (SlowInit) Code() notice.Code             { return "slow-init" }
-func (FailedCalls) Code() notice.Code          { return "failed-calls" }
+func (RanksDisagree) Code() Code        { return "ranks-disagree" }
+func (RanksStopped) Code() Code         { return "ranks-stopped" }
+func (InitUnfinished) Code() Code       { return "init-unfinished" }
+func (CommunicatorAborted) Code() Code  { return "communicator-aborted" }
+func (RanksTimedOutApart) Code() Code   { return "ranks-timed-out-apart" }
+func (EndAfterInit) Code() Code         { return "end-after-init" }
+func (FirstCollectiveHung) Code() Code  { return "first-collective-hung" }
+func (RASMissing) Code() Code           { return "ras-missing-processes" }
+func (RASCommunicator) Code() Code      { return "ras-communicator" }
+func (RASErrors) Code() Code            { return "ras-errors" }
+func (MixedLibraryVersions) Code() Code { return "mixed-library-versions" }
+func (MixedLibraryBuilds) Code() Code   { return "mixed-library-builds" }
+func (SlowInit) Code() Code             { return "slow-init" }
+func (FailedCalls) Code() Code          { return "failed-calls" }
 
 // Sources of several entries.
 const (

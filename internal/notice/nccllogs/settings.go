@@ -83,9 +83,9 @@ func (s SettingsDiffer) Advice() string {
 // Source is the documentation of the variable.
 func (s SettingsDiffer) Source() string { return notice.EnvironmentDoc + s.Variable }
 
-func (SettingAffectsSpeed) Code() notice.Code { return "setting-affects-speed" }
-func (TopologyFromFile) Code() notice.Code    { return "topology-from-file" }
-func (SettingsDiffer) Code() notice.Code      { return "settings-differ" }
+func (SettingAffectsSpeed) Code() Code { return "setting-affects-speed" }
+func (TopologyFromFile) Code() Code    { return "topology-from-file" }
+func (SettingsDiffer) Code() Code      { return "settings-differ" }
 
 var ncclSettings = []notice.Entry{
 	{
