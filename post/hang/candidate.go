@@ -104,11 +104,11 @@ func (g *group) findStale(seq int64, stale map[int]bool) {
 			continue
 		}
 		switch t.presence(seq) {
-		case done:
+		case Done:
 			if call := t.call(seq); call != nil && requiresAll(call.Op) {
 				completed = true
 			}
-		case missing:
+		case Missing:
 			lacking = append(lacking, rank)
 		}
 	}
@@ -133,12 +133,12 @@ func (g *group) judgeAt(c *candidate, seq int64, stale map[int]bool) bool {
 	*c = candidate{group: g, seq: seq}
 	for _, rank := range g.everyone() {
 		t := g.tracks[rank]
-		p := unknown
+		p := Silent
 		if t != nil && !stale[rank] {
 			p = t.presence(seq)
 		}
 		in := [...]*[]int{
-			unknown: &c.absent, missing: &c.culprits, waiting: &c.waiting, ended: &c.ended, done: &c.finished,
+			Silent: &c.absent, Missing: &c.culprits, Waiting: &c.waiting, Ended: &c.ended, Done: &c.finished,
 		}[p]
 		*in = append(*in, rank)
 	}
@@ -216,7 +216,7 @@ func (g *group) waitsLater(seq int64) bool {
 	for _, t := range g.tracks {
 		i, _ := slices.BinarySearchFunc(t.slots, seq+1, compareSlot)
 		for ; i < len(t.slots); i++ {
-			if t.progress(&t.slots[i]) == waiting {
+			if t.progress(&t.slots[i]) == Waiting {
 				return true
 			}
 		}

@@ -48,10 +48,10 @@ func (a *analysis) corroborated(c *candidate) bool {
 // died is the verdict that processes ended by themselves.
 func (a *analysis) died() {
 	ranks := ranksOf(a.dead)
-	sure := hangs.Certain
+	sure := certain
 	if len(ranks) > 1 || !a.launched(a.dead[0]) || a.noConsequence(ranks) ||
 		a.root != nil && a.root.kind == rankMissing && !subset(a.root.culprits, ranks) {
-		sure = hangs.Likely
+		sure = likely
 	}
 	a.setDied(ranks, hangs.Death(a.dead[0].Reason), sure)
 	for _, d := range a.dead {
@@ -102,7 +102,7 @@ func (a *analysis) barrierMissed() bool {
 	ranks := unique(e.Ranks)
 	a.note(placeOf(e), hangs.BarrierMissed{Ranks: ranks, Text: e.Text})
 	a.setMissing(hangs.RankMissing{
-		Ranks: ranks, Call: hangs.Call{Operation: "monitored_barrier"}, Confidence: hangs.Likely,
+		Ranks: ranks, Call: hangs.Call{Operation: "monitored_barrier"}, Confidence: likely,
 	})
 	return true
 }
@@ -114,8 +114,8 @@ func (a *analysis) sizeRefused() bool {
 		return false
 	}
 	call := a.root.call()
-	a.set(hangs.SizeMismatch{Sequence: call.Sequence, Group: call.Group, Confidence: hangs.Unclear},
-		ranksOf(a.of(failures...)), call, hangs.Unclear)
+	a.set(hangs.SizeMismatch{Sequence: call.Sequence, Group: call.Group, Confidence: unclear},
+		ranksOf(a.of(failures...)), call, unclear)
 	for _, e := range all {
 		a.note(placeOf(e), hangs.SizeRefused{Rank: e.Rank, Received: e.In, Expected: e.Out})
 	}
@@ -133,8 +133,8 @@ func (a *analysis) taskDied() bool {
 	e := ended[0]
 	call := a.root.call()
 	a.set(hangs.RankDied{
-		Ranks: hangs.Ranks{}, Task: name(e), How: hangs.Death(e.Reason), Call: &call, Confidence: hangs.Likely,
-	}, nil, call, hangs.Likely)
+		Ranks: hangs.Ranks{}, Task: name(e), How: hangs.Death(e.Reason), Call: &call, Confidence: likely,
+	}, nil, call, likely)
 	for _, e := range ended {
 		a.note(placeOf(e), hangs.TaskEnded{Task: name(e), How: hangs.Death(e.Reason), Text: e.Text})
 	}
@@ -164,9 +164,9 @@ func (a *analysis) diedSilently() bool {
 	if silent = unique(silent); len(silent) == 0 {
 		return false
 	}
-	sure := hangs.Likely
+	sure := likely
 	if len(silent) > 1 {
-		sure = hangs.Unclear
+		sure = unclear
 	}
 	a.setDied(silent, hangs.Silent, sure)
 	for _, rank := range silent {

@@ -6,18 +6,18 @@ import (
 	"busbar/internal/notice/hangs"
 )
 
-// State is what a rank made of a collective.
+// State is what a rank made of a numbered collective.
 type State uint8
 
 // The states.
 const (
-	Done State = iota
-	Waiting
-	Missing
-	Other  // it called something else
-	Silent // unknown
-	Ended  // or failed
-	States // how many there are
+	Done    State = iota // completed
+	Waiting              // called, and neither completed nor retired; or failed
+	Missing              // not called
+	Other                // it called something else; no presence is
+	Silent               // unknown
+	Ended                // retired, which Gloo does with failed operations, too
+	States               // how many there are
 )
 
 // Column is one collective of the group of the verdict, with the ranks in each state.
@@ -26,9 +26,6 @@ type Column struct {
 	Call     hangs.Call
 	Ranks    [States]hangs.Ranks
 }
-
-// stateOf is how a column shows a presence.
-var stateOf = [...]State{unknown: Silent, missing: Missing, waiting: Waiting, ended: Ended, done: Done}
 
 // mostColumns is how many collectives the timeline has.
 const mostColumns = 20
@@ -92,7 +89,7 @@ func (g *group) column(seq int64) Column {
 		if t := g.tracks[rank]; slices.Contains(other, rank) {
 			state = Other
 		} else if t != nil {
-			state = stateOf[t.presence(seq)]
+			state = t.presence(seq)
 		}
 		c.Ranks[state] = append(c.Ranks[state], rank)
 	}

@@ -79,56 +79,45 @@ func (t *track) furthest() int64 {
 	return n
 }
 
-// presence is whether a rank called a numbered collective.
-type presence uint8
-
-const (
-	unknown presence = iota
-	missing          // not called
-	waiting          // called, and neither completed nor retired; or failed
-	ended            // retired, which Gloo does with failed operations, too
-	done             // completed
-)
-
 // presence reports whether the rank called a collective, and how that ended.
-func (t *track) presence(seq int64) presence {
+func (t *track) presence(seq int64) State {
 	if s := t.at(seq); s != nil {
 		return t.progress(s)
 	}
 	switch {
 	case t.timeout != nil && t.timeout.Seq == seq:
-		return waiting
+		return Waiting
 	case t.completed >= seq:
-		return done
+		return Done
 	case t.enqueued >= seq:
-		return waiting
+		return Waiting
 	case t.dump == nil && t.timeout != nil && seq < t.timeout.Seq: // collectives of a group complete in order
-		return done
+		return Done
 	case t.dump == nil && t.enqueued < 0:
-		return unknown
+		return Silent
 	case t.dump != nil && t.dump.Lost && (len(t.slots) == 0 || seq < t.slots[0].seq):
-		return unknown
+		return Silent
 	case seq > t.furthest():
-		return missing
+		return Missing
 	}
-	return unknown
+	return Silent
 }
 
 // progress is how far a collective of the dump got.
-func (t *track) progress(s *slot) presence {
+func (t *track) progress(s *slot) State {
 	e := &t.dump.Entries[s.last]
 	final := s.seq == t.furthest()
 	switch {
 	case e.State == evidence.Completed:
-		return done
+		return Done
 	case t.dump.Events || !e.Retired || t.timeout != nil && t.timeout.Seq == s.seq:
-		return waiting
+		return Waiting
 	case !final:
-		return done
+		return Done
 	case t.failed:
-		return waiting
+		return Waiting
 	}
-	return ended
+	return Ended
 }
 
 // through is the number up to which the rank completed everything.
@@ -140,7 +129,7 @@ func (t *track) through() int64 {
 		return max(t.completed, 0)
 	}
 	for i := range t.slots {
-		if t.progress(&t.slots[i]) != done {
+		if t.progress(&t.slots[i]) != Done {
 			return t.slots[i].seq - 1
 		}
 	}

@@ -130,7 +130,7 @@ func (g *group) waitsIn(e *watchdog.Event) bool {
 		return false
 	}
 	s := t.at(e.Seq)
-	return s != nil && t.progress(s) != done
+	return s != nil && t.progress(s) != Done
 }
 
 // deaths are the processes that ended by themselves: after a timeout or a lost connection of its own, an end of a rank

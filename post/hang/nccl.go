@@ -53,17 +53,17 @@ func (a library) fromOwn() bool {
 	case len(dead) > 0:
 		a.ownDied(dead, host(dead), call.Operation)
 	case len(ranks) > 0:
-		a.setMissing(hangs.RankMissing{Ranks: ranks, Host: host(ranks), Call: call, Confidence: hangs.Certain})
+		a.setMissing(hangs.RankMissing{Ranks: ranks, Host: host(ranks), Call: call, Confidence: certain})
 	default:
-		a.set(hangs.AllWaiting{Call: call, Confidence: hangs.Likely}, nil, call, hangs.Likely)
+		a.set(hangs.AllWaiting{Call: call, Confidence: likely}, nil, call, likely)
 	}
 	return true
 }
 
 func (a library) ownDied(ranks hangs.Ranks, host, operation string) {
 	call := hangs.Call{Operation: operation}
-	a.set(hangs.RankDied{Ranks: ranks, Host: host, How: hangs.Silent, Call: &call, Confidence: hangs.Certain}, ranks,
-		call, hangs.Certain)
+	a.set(hangs.RankDied{Ranks: ranks, Host: host, How: hangs.Silent, Call: &call, Confidence: certain}, ranks,
+		call, certain)
 }
 
 // rasComm is a communicator in an answer of RAS.
@@ -135,9 +135,9 @@ func (a library) lost(dead bool) bool {
 			unnamed = cmp.Or(unnamed, &c)
 			continue
 		}
-		sure := hangs.Unclear // it may only be slow to answer
+		sure := unclear // it may only be slow to answer
 		if c.dead {
-			sure = hangs.Likely
+			sure = likely
 		}
 		a.setDied(named, hangs.Unreachable, sure)
 		a.noteLost(c)
@@ -205,13 +205,13 @@ func (a library) behind() bool {
 
 // unnamed is the verdict that RAS shows which communicator hangs, and not which global ranks.
 func (a library) unnamed(call hangs.Call) {
-	a.set(hangs.InsufficientEvidence{Confidence: hangs.Unclear}, nil, call, hangs.Unclear)
+	a.set(hangs.InsufficientEvidence{Confidence: unclear}, nil, call, unclear)
 }
 
 func (a library) setBehind(c rasComm, operation string, sides hangs.Sides, local, aheadLocal []int) {
-	sure := hangs.Likely
+	sure := likely
 	if !a.unchanged(c) {
-		sure = hangs.Unclear
+		sure = unclear
 		a.doubt(hangs.OneSnapshot{})
 	}
 	call := hangs.Call{Operation: operation, Group: c.ID}
@@ -224,8 +224,8 @@ func (a library) setBehind(c rasComm, operation string, sides hangs.Sides, local
 		return
 	}
 	if slices.ContainsFunc(behind, func(rank int) bool { return slices.Contains(ahead, rank) }) { // by collective
-		a.set(hangs.CollectiveMismatch{Group: c.ID, Sides: sides, Confidence: hangs.Unclear}, behind, call,
-			hangs.Unclear)
+		a.set(hangs.CollectiveMismatch{Group: c.ID, Sides: sides, Confidence: unclear}, behind, call,
+			unclear)
 		return
 	}
 	if len(behind) > len(ahead) && len(ahead) > 0 {
@@ -277,9 +277,9 @@ func (a library) fromCalls() bool {
 	}
 	for _, s := range a.NCCL.Sequences {
 		call := hangs.Call{Group: a.NCCL.Communicators[s.Comm].Name}
-		sure := hangs.Likely
+		sure := likely
 		if s.Doubt != nil {
-			sure = hangs.Unclear
+			sure = unclear
 		}
 		if m := s.Mismatch; m != nil && len(m.Sides) > 0 {
 			call.Sequence = hangs.Number(m.Number)
@@ -308,7 +308,7 @@ func (a library) mismatchInCalls(call hangs.Call, m *nccllog.Mismatch, sure hang
 	}
 	ranks, tie := minority(of)
 	if tie {
-		sure = hangs.Unclear
+		sure = unclear
 		a.doubt(hangs.EvenSplit{})
 	}
 	a.set(hangs.CollectiveMismatch{Sides: sides, Sequence: call.Sequence, Group: call.Group, Confidence: sure}, ranks,

@@ -47,7 +47,7 @@ func oneRun(dumps []*evidence.Dump) (kept []*evidence.Dump, notes []notice.Notic
 			continue
 		}
 		switch best := byRank[d.Rank]; {
-		case best == nil, best != nil && !sameProcess(best, d) && d.Last() < begin:
+		case best == nil, !sameProcess(best, d) && d.Last() < begin:
 			notes = append(notes, notice.InFile(d.File, 0, hangs.DumpOfOtherRun{}))
 		case !sameProcess(best, d):
 			notes = append(notes, notice.InFile(d.File, 0, hangs.DumpsOfRank{Rank: d.Rank, Kept: best.File}))
@@ -132,11 +132,11 @@ func ofOneProcess(a, b *evidence.Dump) *evidence.Dump {
 		}
 		return d.Entries[len(d.Entries)-1].Record
 	}
-	order := cmp.Or(cmp.Compare(last(a), last(b)), cmp.Compare(waits(a), waits(b)))
+	first := waits(a) - waits(b)
 	if a.Events || b.Events { // the newest shows what completed
-		order = cmp.Or(cmp.Compare(last(a), last(b)), cmp.Compare(waits(b), waits(a)))
+		first = -first
 	}
-	if order < 0 || order == 0 && a.JSON && !b.JSON {
+	if order := cmp.Or(cmp.Compare(last(a), last(b)), first); order < 0 || order == 0 && a.JSON && !b.JSON {
 		return b
 	}
 	return a

@@ -14,6 +14,13 @@ import (
 	"busbar/post/nccllog"
 )
 
+// How sure a verdict is.
+const (
+	certain = hangs.Certain
+	likely  = hangs.Likely
+	unclear = hangs.Unclear
+)
+
 // Verdict is the cause in the form of the JSON.
 type Verdict struct {
 	Code       string           `json:"code"`
@@ -173,21 +180,21 @@ func (c *candidate) complete() bool {
 
 // missing is the verdict that ranks never entered.
 func (a *analysis) missing(c *candidate) {
-	sure, waiting := hangs.Likely, c.entered()
+	sure, waiting := likely, c.entered()
 	a.observe(c)
 	counted := library{&a.job}.noteMissing(c)
 	switch {
 	case len(c.waiting) == 0 && c.late == 0, len(c.culprits) > len(waiting), !named(c):
-		sure = hangs.Unclear
+		sure = unclear
 	case c.late == 0 && c.complete() && !c.p2p && len(a.independent) == 0 && (counted || a.corroborated(c)):
-		sure = hangs.Certain
+		sure = certain
 	}
 	if c.late > 0 {
 		waiting = slices.DeleteFunc(waiting, func(rank int) bool { return rank == c.culprits[0] })
 	}
 	a.setMissing(hangs.RankMissing{
 		Ranks: c.culprits, Call: c.call(), Waiting: waiting, Last: lastCommon(c),
-		NotNetwork: hangs.NotNetwork(sure == hangs.Certain), Confidence: sure,
+		NotNetwork: hangs.NotNetwork(sure == certain), Confidence: sure,
 	})
 }
 
@@ -205,22 +212,22 @@ func lastCommon(c *candidate) hangs.Number {
 
 // mismatch is the verdict that calls differ.
 func (a *analysis) mismatch(c *candidate) {
-	sure := hangs.Certain
+	sure := certain
 	switch {
 	case c.tie:
-		sure = hangs.Unclear
+		sure = unclear
 		a.doubt(hangs.EvenSplit{})
 	case !named(c), c.kind == otherTimeouts:
-		sure = hangs.Unclear
+		sure = unclear
 	case !c.complete(), c.shift != nil, len(a.independent) > 0, len(c.finished) > 0, c.apart():
-		sure = hangs.Likely
+		sure = likely
 	case c.kind == otherSize && len(a.of(watchdog.WrongSize)) == 0:
-		sure = hangs.Likely
+		sure = likely
 		a.doubt(hangs.MinorityOnly{})
 	}
 	fact := hangs.CollectiveMismatch{
 		Sequence: hangs.Number(c.seq), Group: c.group.title(), Last: lastCommon(c),
-		NotNetwork: hangs.NotNetwork(sure == hangs.Certain), Confidence: sure,
+		NotNetwork: hangs.NotNetwork(sure == certain), Confidence: sure,
 	}
 	for _, s := range c.sides {
 		fact.Sides = append(fact.Sides, hangs.Side{Ranks: s.ranks, Call: callOf(s.call, s.seq)})
@@ -249,16 +256,16 @@ func (a *analysis) deadlock() {
 		ranks = append(ranks, c.entered()...)
 		a.observe(c)
 	}
-	a.set(hangs.CollectiveMismatch{Sides: sides, Confidence: hangs.Unclear}, unique(ranks), a.root.entering(),
-		hangs.Unclear)
+	a.set(hangs.CollectiveMismatch{Sides: sides, Confidence: unclear}, unique(ranks), a.root.entering(),
+		unclear)
 	a.independent = nil
 }
 
 // allEntered is the verdict that nobody is missing.
 func (a *analysis) allEntered(c *candidate) {
-	sure := hangs.Likely
+	sure := likely
 	if !c.complete() || len(c.finished) > 0 || len(c.ended) > 0 || c.apart() {
-		sure = hangs.Unclear
+		sure = unclear
 	}
 	call := c.call()
 	a.set(hangs.AllWaiting{Ranks: c.entered(), Call: call, Last: lastCommon(c), Confidence: sure},
@@ -270,7 +277,7 @@ func (a *analysis) allEntered(c *candidate) {
 
 // insufficient is the verdict that nothing is decided.
 func (a *analysis) insufficient(c *candidate) {
-	fact := hangs.InsufficientEvidence{Confidence: hangs.Unclear}
+	fact := hangs.InsufficientEvidence{Confidence: unclear}
 	call := c.call()
 	switch {
 	case c == nil:
@@ -280,7 +287,7 @@ func (a *analysis) insufficient(c *candidate) {
 		fact.Absent, fact.Call, fact.Last = c.absent, &call, lastCommon(c)
 	}
 	a.doubtRings(c)
-	a.set(fact, nil, call, hangs.Unclear)
+	a.set(fact, nil, call, unclear)
 	a.observe(c)
 	a.ncclFindings(isError)
 }
@@ -307,11 +314,11 @@ func (a *analysis) clean() bool {
 		return false
 	}
 	var ranks, unsure []int
-	sure := hangs.Certain
+	sure := certain
 	for _, d := range a.Dumps {
 		ranks = append(ranks, d.Rank)
 		if !d.Events {
-			sure = hangs.Likely
+			sure = likely
 		}
 	}
 	for _, g := range a.groups {
@@ -322,21 +329,21 @@ func (a *analysis) clean() bool {
 			t := g.tracks[rank]
 			switch {
 			case t.blind():
-				sure = hangs.Unclear
-			case sure == hangs.Certain && t.furthest() != g.tracks[g.ranks()[0]].furthest():
-				sure = hangs.Likely // dumps of different times
+				sure = unclear
+			case sure == certain && t.furthest() != g.tracks[g.ranks()[0]].furthest():
+				sure = likely // dumps of different times
 			}
-			if n := len(t.slots); n > 0 && t.progress(&t.slots[n-1]) == ended && len(a.Logs) == 0 {
+			if n := len(t.slots); n > 0 && t.progress(&t.slots[n-1]) == Ended && len(a.Logs) == 0 {
 				unsure = append(unsure, rank)
 			}
 		}
 	}
 	if len(unsure) > 0 {
-		sure = hangs.Unclear
+		sure = unclear
 		a.doubt(hangs.RetiredUnknown{Ranks: unique(unsure)})
 	}
 	if a.ncclFindings(isError) {
-		sure = hangs.Unclear
+		sure = unclear
 	}
 	a.set(hangs.NoHang{Ranks: unique(ranks), Confidence: sure}, nil, hangs.Call{}, sure)
 	return true

@@ -22,24 +22,25 @@ type table[T any] struct {
 	of map[string]*T
 }
 
-func (t *table[T]) get(key []byte) *T {
+// get returns the value of a key, which build makes where it is new. Another reader may add it first.
+func (t *table[T]) get(key []byte, build func() *T) *T {
 	t.mu.RLock()
-	defer t.mu.RUnlock()
-	return t.of[string(key)]
-}
-
-// add keeps a value, and returns that which another reader added first.
-func (t *table[T]) add(key []byte, v *T) *T {
+	v := t.of[string(key)]
+	t.mu.RUnlock()
+	if v != nil {
+		return v
+	}
+	made := build()
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if first := t.of[string(key)]; first != nil {
-		return first
+	if v = t.of[string(key)]; v != nil {
+		return v
 	}
 	if t.of == nil {
 		t.of = map[string]*T{}
 	}
-	t.of[string(key)] = v
-	return v
+	t.of[string(key)] = made
+	return made
 }
 
 // usualKey is how many bytes of a key need no memory.
@@ -61,15 +62,14 @@ func (i *Interned) Call(name string, in, out []int64, types []string) *Call {
 	for _, t := range types {
 		key = appendText(key, t)
 	}
-	if c := i.calls.get(key); c != nil {
+	return i.calls.get(key, func() *Call {
+		c := newCall(name)
+		c.In, c.Out = slices.Clone(in), slices.Clone(out)
+		for _, t := range types {
+			c.Types = append(c.Types, strings.Clone(t))
+		}
 		return c
-	}
-	c := newCall(name)
-	c.In, c.Out = slices.Clone(in), slices.Clone(out)
-	for _, t := range types {
-		c.Types = append(c.Types, strings.Clone(t))
-	}
-	return i.calls.add(key, c)
+	})
 }
 
 // Stack returns the one value with these frames, whose list may be reused.
@@ -81,30 +81,28 @@ func (i *Interned) Stack(frames []Frame) *Stack {
 	for _, f := range frames {
 		key = binary.AppendVarint(appendText(appendText(key, f.Function), f.File), int64(f.Line))
 	}
-	if s := i.stacks.get(key); s != nil {
+	return i.stacks.get(key, func() *Stack {
+		s := &Stack{}
+		for _, f := range frames {
+			s.Frames = append(s.Frames, Frame{strings.Clone(f.Function), strings.Clone(f.File), f.Line})
+		}
 		return s
-	}
-	s := &Stack{}
-	for _, f := range frames {
-		s.Frames = append(s.Frames, Frame{strings.Clone(f.Function), strings.Clone(f.File), f.Line})
-	}
-	return i.stacks.add(key, s)
+	})
 }
 
 // Members reads the ranks of a group, "[0, 1, 2, 3]", once for equal texts.
 func (i *Interned) Members(text string) []int {
-	if all := i.lists.get([]byte(text)); all != nil {
-		return *all
-	}
-	var all []int
-	for _, word := range strings.FieldsFunc(text, func(c rune) bool { return c < '0' || c > '9' }) {
-		if n := number(word); n >= 0 {
-			all = append(all, n)
+	return *i.lists.get([]byte(text), func() *[]int {
+		var all []int
+		for _, word := range strings.FieldsFunc(text, func(c rune) bool { return c < '0' || c > '9' }) {
+			if n := number(word); n >= 0 {
+				all = append(all, n)
+			}
 		}
-	}
-	slices.Sort(all)
-	all = slices.Compact(all)
-	return *i.lists.add([]byte(text), &all)
+		slices.Sort(all)
+		all = slices.Compact(all)
+		return &all
+	})
 }
 
 // newCall splits a profiling name: "nccl:all_reduce", "nccl:send 1->2", "gloo:recv 3<-?".

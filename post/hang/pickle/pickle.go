@@ -204,7 +204,7 @@ func (d *Document) step() {
 		d.push(Value{})
 	case 0x88, 0x89: // NEWTRUE, NEWFALSE
 		d.push(Value{Kind: Bool, Int: int64(0x89 - d.op)})
-	case ']':
+	case ']', ')': // EMPTY_LIST, EMPTY_TUPLE
 		d.push(d.container(List))
 	case '}':
 		d.push(d.container(Dict))
@@ -212,8 +212,6 @@ func (d *Document) step() {
 		if d.marks = append(d.marks, len(d.stack)); len(d.marks) > maxDepth {
 			d.fail("nested too deeply")
 		}
-	case ')':
-		d.push(d.container(List))
 	case 0x85, 0x86, 0x87: // TUPLE1 to TUPLE3
 		d.tuple(d.take(int(d.op-0x85) + 1))
 	case 't':
