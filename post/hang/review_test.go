@@ -17,21 +17,22 @@ import (
 
 // unusual are situations with evidence that is hostile, partial or of several processes.
 var unusual = []situation{
-	{name: "RAS counts more ranks than any job has", code: "insufficient-evidence",
+	{name: "RAS counts more ranks than any job has", verdict: "insufficient-evidence []",
 		make: func(f *Folder) {
 			f.File("ras.txt", strings.NewReplacer(
 				"32        32   RUNNING", "60000     60000   RUNNING", "30 ranks have", "59998 ranks have",
 				" 32\n", " 60000\n",
 			).Replace(rasText))
 		}},
-	{name: "RAS lists no rank of two counts", code: "insufficient-evidence", lists: []notice.Fact{hangs.RASUnlisted{}},
+	{name: "RAS lists no rank of two counts", verdict: "insufficient-evidence []",
+		lists: "ras-count-of-unlisted",
 		make: func(f *Folder) {
 			text, _, _ := strings.Cut(rasText, "  Rank 12")
 			f.File("ras.txt", text)
 		}},
-	{name: "RAS counts two collectives the other way round", code: "collective-mismatch", ranks: ranksTo(32),
+	{name: "RAS counts two collectives the other way round", verdict: "collective-mismatch [0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31]",
 		make: func(f *Folder) { f.File("ras.txt", rasOfTwo()) }},
-	{name: "RAS misses a rank and names it", code: "rank-died", ranks: []int{21},
+	{name: "RAS misses a rank and names it", verdict: "rank-died [21]",
 		make: func(f *Folder) {
 			text, _, _ := strings.Cut(rasText, "Warnings\n")
 			f.File("ras.txt", text+"DEAD\n  1 job process is considered dead (unreachable via the RAS network)\n"+
@@ -39,53 +40,55 @@ var unusual = []situation{
 				"  Missing communicator data from 1 rank\n"+
 				"  Rank 21 -- GPU 5 managed by process 3487984 on node 172.16.64.213\n\nWarnings\n========\n\n")
 		}},
-	{name: "RAS considers a rank of one communicator of several dead", code: "insufficient-evidence",
-		lists: []notice.Fact{hangs.RASLost{}},
+	{name: "RAS considers a rank of one communicator of several dead", verdict: "insufficient-evidence []",
+		lists: "ras-rank-lost",
 		make: func(f *Folder) {
 			f.File("ras.json", strings.Replace(rasOfPair(2, 2, 3), `"collective_counts": {"AllReduce": 39}`,
 				`"status": {"considered_dead": true}`, 1))
 		}},
-	{name: "RAS considers a rank of the job and of a communicator dead", code: "rank-died", ranks: []int{3},
+	{name: "RAS considers a rank of the job and of a communicator dead", verdict: "rank-died [3]",
 		make: func(f *Folder) {
 			f.File("ras.json", strings.Replace(rasOfPair(4, 2, 3), `"collective_counts": {"AllReduce": 39}`,
 				`"status": {"considered_dead": true}`, 1))
 		}},
-	{name: "RAS counts in a communicator of two ranks", code: "rank-missing", ranks: []int{3}, sure: hangs.Likely,
+	{name: "RAS counts in a communicator of two ranks", verdict: "rank-missing [3] likely",
 		make: func(f *Folder) {
 			f.File("ras1.json", rasOfPair(4, 2, 3)).File("ras2.json", rasOfPair(4, 2, 3))
 		}},
-	{name: "RAS counts in a communicator of two ranks of unknown GPUs", code: "insufficient-evidence",
-		lists: []notice.Fact{hangs.RASCounts{}},
+	{name: "RAS counts in a communicator of two ranks of unknown GPUs", verdict: "insufficient-evidence []",
+		lists: "ras-operation-count",
 		make: func(f *Folder) {
 			f.File("ras1.json", rasOfPair(2, 2, 3)).File("ras2.json", rasOfPair(2, 2, 3))
 		}},
-	{name: "complete dumps and an error of NCCL", code: "no-hang", sure: hangs.Unclear,
+	{name: "complete dumps and an error of NCCL", verdict: "no-hang [] unclear",
 		make: func(f *Folder) {
 			f.Dumps(job(2).All(reduce(), 6).Run())
 			f.File("nccl.log", "node1:10:20 [0] transport/net_ib.cc:94 NCCL WARN NET/IB : Got completion from peer "+
 				"10.0.0.2<1> with error 12, opcode 0, len 0, vendor err 129\n")
 		}},
-	{name: "a barrier and an all_reduce in dumps", code: "collective-mismatch", ranks: []int{0}, sure: hangs.Certain,
+	{name: "a barrier and an all_reduce in dumps", verdict: "collective-mismatch [0] certain",
 		make: func(f *Folder) {
 			barrier := Call{Op: "all_reduce_barrier", In: 1, Out: 1}
 			f.Dumps(job(4).All(reduce(), 6).Except(reduce(), 0).All(barrier, 1, 0).Run())
 		}},
-	{name: "a barrier in dumps, and in a watchdog's line", code: "all-waiting",
+	{name: "a barrier in dumps, and in a watchdog's line", verdict: "all-waiting []",
 		make: func(f *Folder) {
 			j := &Job{World: 4, Stuck: true}
 			barrier := Call{Op: "all_reduce_barrier", In: 1, Out: 1}
 			f.Dumps(j.All(reduce(), 4).All(barrier, 1).Run(), 1)
 			f.Log(1, strings.ReplaceAll(strings.Join(watchdog(1, 5, 5), "\n"), "1024", "1"))
 		}},
-	{name: "one log of one rank", code: "insufficient-evidence", lists: []notice.Fact{hangs.MembersUnknown{}},
-		make: func(f *Folder) { f.Log(0, watchdog(0, 7, 7)...) }},
-	{name: "dumps of two hosts by local rank", code: "insufficient-evidence", lists: []notice.Fact{hangs.RankTwice{}},
+	{name: "one log of one rank", verdict: "insufficient-evidence []",
+		lists: "group-members-unknown",
+		make:  func(f *Folder) { f.Log(0, watchdog(0, 7, 7)...) }},
+	{name: "dumps of two hosts by local rank", verdict: "insufficient-evidence []",
+		lists: "rank-of-two-processes",
 		make: func(f *Folder) {
 			for i, d := range job(4).All(reduce(), 6).Except(reduce(), 3).Run() {
 				f.File(fmt.Sprintf("node%d/trace_%d", i/2, i%2), string(d.Pickle()))
 			}
 		}},
-	{name: "all entered at times further apart than the timeout", code: "all-waiting", sure: hangs.Unclear,
+	{name: "all entered at times further apart than the timeout", verdict: "all-waiting [] unclear",
 		make: func(f *Folder) {
 			dumps := (&Job{World: 4, Stuck: true}).All(reduce(), 6).Run()
 			for i := range dumps[1].Entries {
@@ -93,8 +96,8 @@ var unusual = []situation{
 			}
 			f.Dumps(dumps)
 		}},
-	{name: "rings that lost the first sends and receives", code: "insufficient-evidence",
-		lists: []notice.Fact{hangs.RingLost{}},
+	{name: "rings that lost the first sends and receives", verdict: "insufficient-evidence []",
+		lists: "ring-overwritten",
 		make: func(f *Folder) {
 			dumps := job(2).All(Call{Op: "send", Peer: 1}, 9, 0).All(Call{Op: "recv"}, 9, 1).Run()
 			last := &dumps[1].Entries[8] // the message that was sent does not arrive
