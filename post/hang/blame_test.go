@@ -13,7 +13,7 @@ func traceback(last string) []string {
 
 // stopped is a job of 4 ranks in which rank 2 does not enter the fifth collective, and the others time out.
 func stopped(f *Folder, without ...int) {
-	f.Dumps(job(4).All(reduce(), 4).Except(reduce(), 2).Run(), without...)
+	f.Dumps(stops(job(4), 2), without...)
 	logs(f, 5, 5, 1, 3)
 }
 
@@ -28,7 +28,7 @@ var blame = []situation{
 	{name: "all ranks catch an exception", verdict: "insufficient-evidence []",
 		lists: "rank-without-evidence",
 		make: func(f *Folder) {
-			f.Dumps(job(4).All(reduce(), 4).Except(reduce(), 2).Run(), 2)
+			f.Dumps(stops(job(4), 2), 2)
 			for rank := range 4 {
 				f.Log(rank, append(traceback("ModuleNotFoundError: No module named flash_attn"), "falling back")...)
 			}
@@ -108,12 +108,12 @@ var blame = []situation{
 		}},
 	{name: "a rank left nothing, and others time out and close connections", verdict: "insufficient-evidence []",
 		make: func(f *Folder) {
-			f.Dumps(gloo(4).All(reduce(), 4).Except(reduce(), 3).Run(), 3)
+			f.Dumps(stops(gloo(4), 3), 3)
 			f.Log(0, closedByPeer).Log(1, timedOut).Log(2, closedByPeer)
 		}},
 	{name: "a rank left nothing, and others lose connections", verdict: "insufficient-evidence []",
 		make: func(f *Folder) {
-			f.Dumps(gloo(4).All(reduce(), 4).Except(reduce(), 3).Run(), 3)
+			f.Dumps(stops(gloo(4), 3), 3)
 			f.Log(0, closedByPeer).Log(1, closedByPeer).Log(2, closedByPeer)
 		}},
 	{name: "groups without a description", verdict: "insufficient-evidence []",

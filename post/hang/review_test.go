@@ -31,7 +31,7 @@ var unusual = []situation{
 			f.File("ras.txt", text)
 		}},
 	{name: "RAS counts two collectives the other way round", verdict: "collective-mismatch [0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31]",
-		make: func(f *Folder) { f.File("ras.txt", rasOfTwo()) }},
+		make: file("ras.txt", rasOfTwo())},
 	{name: "RAS misses a rank and names it", verdict: "rank-died [21]",
 		make: func(f *Folder) {
 			text, _, _ := strings.Cut(rasText, "Warnings\n")
@@ -84,7 +84,7 @@ var unusual = []situation{
 	{name: "dumps of two hosts by local rank", verdict: "insufficient-evidence []",
 		lists: "rank-of-two-processes",
 		make: func(f *Folder) {
-			for i, d := range job(4).All(reduce(), 6).Except(reduce(), 3).Run() {
+			for i, d := range stops(job(4), 3) {
 				f.File(fmt.Sprintf("node%d/trace_%d", i/2, i%2), string(d.Pickle()))
 			}
 		}},
@@ -207,7 +207,7 @@ func TestDeadlockOfReceives(t *testing.T) {
 
 // What Gloo retired last may have failed, and is not shown as completed.
 func TestColumnsOfRetired(t *testing.T) {
-	dumps := gloo(4).All(reduce(), 5).Except(reduce(), 2).Run()
+	dumps := stops(gloo(4), 2)
 	for _, rank := range []int{0, 3} {
 		dumps[rank].Fail()
 	}
@@ -220,7 +220,7 @@ func TestColumnsOfRetired(t *testing.T) {
 
 // A link in place of the folder, and links in place of dumps, are read as what they name.
 func TestReadFollowsLinks(t *testing.T) {
-	from, to := NewFolder(t).Dumps(job(4).All(reduce(), 4).Except(reduce(), 1).Run()), t.TempDir()
+	from, to := NewFolder(t).Dumps(stops(job(4), 1)), t.TempDir()
 	link := func(path, of string) {
 		if err := os.Symlink(of, path); err != nil {
 			t.Fatal(err)

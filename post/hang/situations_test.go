@@ -25,7 +25,15 @@ func sized(n int64) Call   { return Call{Op: "all_reduce", In: n, Out: n} }
 func gather() Call         { return Call{Op: "all_gather", In: 256, Out: 1024} }
 func in(group string) Call { return Call{Op: "all_reduce", Group: group} }
 func job(world int) *Job   { return &Job{World: world} }
-func gloo(world int) *Job  { return &Job{World: world, Gloo: true} }
+
+// stops are the dumps of a job in which a rank makes four calls, and the others one more.
+func stops(j *Job, rank int) []*Dump { return j.All(reduce(), 4).Except(reduce(), rank).Run() }
+
+// dumps writes dumps, and file a file.
+func dumps(all []*Dump, not ...int) func(*Folder) { return func(f *Folder) { f.Dumps(all, not...) } }
+func file(name, text string) func(*Folder)        { return func(f *Folder) { f.File(name, text) } }
+
+func gloo(world int) *Job { return &Job{World: world, Gloo: true} }
 
 // watchdog is what PyTorch prints on a rank that waits, since 2.6.
 func watchdog(rank, seq, enqueued int) []string {
@@ -82,25 +90,19 @@ var plain = []situation{
 			f.Log(5, signalled(5, 10))
 		}},
 	{name: "two ranks stop calling, and no log", verdict: "rank-missing [2 6] likely",
-		make: func(f *Folder) {
-			f.Dumps(job(8).All(reduce(), 10).Except(reduce(), 2, 6).Run())
-		}},
+		make: dumps(job(8).All(reduce(), 10).Except(reduce(), 2, 6).Run())},
 	{name: "a rank calls another collective", verdict: "collective-mismatch [3] certain",
-		make: func(f *Folder) {
-			f.Dumps(job(8).All(reduce(), 4).All(gather(), 1, 3).Except(reduce(), 3).Run())
-		}},
+		make: dumps(job(8).All(reduce(), 4).All(gather(), 1, 3).Except(reduce(), 3).Run())},
 	{name: "a rank passes another size", verdict: "size-mismatch [7] likely",
-		make: func(f *Folder) {
-			f.Dumps(job(8).All(reduce(), 4).All(sized(512), 1, 7).Except(sized(1000), 7).Run())
-		}},
+		make: dumps(job(8).All(reduce(), 4).All(sized(512), 1, 7).Except(sized(1000), 7).Run())},
 	{name: "a rank is killed", verdict: "rank-died [2] certain",
 		make: func(f *Folder) {
-			f.Dumps(job(4).All(reduce(), 4).Except(reduce(), 2).Run(), 2)
+			f.Dumps(stops(job(4), 2), 2)
 			f.File("slurm-1.out", "step 4\nsrun: error: node7: task 2: Killed\n")
 		}},
 	{name: "a rank raises an exception", verdict: "rank-died [1] certain",
 		make: func(f *Folder) {
-			f.Dumps(job(4).All(reduce(), 4).Except(reduce(), 1).Run(), 1)
+			f.Dumps(stops(job(4), 1), 1)
 			f.Log(1, "Traceback (most recent call last):", `  File "train.py", line 3, in <module>`,
 				"ValueError: batch is empty")
 			logs(f, 5, 5, 0, 2, 3)
@@ -117,7 +119,7 @@ var plain = []situation{
 			logs(f, 6, 6, 1, 2, 3)
 		}},
 	{name: "nothing hangs", verdict: "no-hang [] certain",
-		make: func(f *Folder) { f.Dumps(job(4).All(reduce(), 6).Run()) }},
+		make: dumps(job(4).All(reduce(), 6).Run())},
 	{name: "only lines of watchdogs", verdict: "rank-missing [2]",
 		make: func(f *Folder) {
 			logs(f, 6, 9, 0, 1, 3)
@@ -142,7 +144,7 @@ var plain = []situation{
 				"for send/recv from rank 0. Please check rank 0 logs for faulty rank.")
 		}},
 	{name: "RAS lists the ranks that are ahead", verdict: "rank-missing [0 1 2 3 4 5 6 7 8 9 10 11 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31]",
-		make: func(f *Folder) { f.File("ras.txt", rasText) }},
+		make: file("ras.txt", rasText)},
 	{name: "two snapshots of RAS with equal counts", verdict: "rank-missing [1] likely",
 		make: func(f *Folder) {
 			f.File("ras1.json", rasJSON(7, 5)).File("ras2.json", rasJSON(7, 5))
@@ -180,13 +182,9 @@ var plain = []situation{
 			}}}))
 		}},
 	{name: "a rank of busbar's own run died", verdict: "rank-died [2] certain",
-		make: func(f *Folder) {
-			f.File("run.jsonl", ownRun(notice.RankGone{PlacedRank: notice.PlacedRank{Rank: 2, Host: "b"}}))
-		}},
+		make: file("run.jsonl", ownRun(notice.RankGone{PlacedRank: notice.PlacedRank{Rank: 2, Host: "b"}}))},
 	{name: "a tie", verdict: "collective-mismatch [0 1] unclear",
-		make: func(f *Folder) {
-			f.Dumps(job(2).All(reduce(), 4).All(gather(), 1, 1).All(reduce(), 1, 0).Run())
-		}},
+		make: dumps(job(2).All(reduce(), 4).All(gather(), 1, 1).All(reduce(), 1, 0).Run())},
 	{name: "sums of an all-to-all differ", verdict: "size-mismatch [0 1 2 3] unclear",
 		make: func(f *Folder) {
 			j := job(4).All(reduce(), 2)
@@ -228,10 +226,10 @@ var misleading = []situation{
 		}},
 	{name: "a rank left no dump, and nothing else", verdict: "insufficient-evidence [] unclear",
 		lists: "rank-without-evidence",
-		make:  func(f *Folder) { f.Dumps(job(4).All(reduce(), 5).Except(reduce(), 2).Run(), 2) }},
+		make:  dumps(job(4).All(reduce(), 5).Except(reduce(), 2).Run(), 2)},
 	{name: "others time out after a rank was killed", verdict: "rank-died [3]",
 		make: func(f *Folder) {
-			f.Dumps(job(4).All(reduce(), 4).Except(reduce(), 3).Run(), 3)
+			f.Dumps(stops(job(4), 3), 3)
 			logs(f, 5, 5, 0, 1, 2)
 			f.File("torchrun.txt", "Root Cause (first observed failure):\n[0]:\n  time      : 2026-01-01_10:00:00\n"+
 				"  host      : node1\n  rank      : 3 (local_rank: 3)\n  exitcode  : -9 (pid: 4711)\n"+
@@ -239,7 +237,7 @@ var misleading = []situation{
 		}},
 	{name: "the launcher kills the missing rank at last", verdict: "rank-missing [2]",
 		make: func(f *Folder) {
-			f.Dumps(job(4).All(reduce(), 4).Except(reduce(), 2).Run())
+			f.Dumps(stops(job(4), 2))
 			logs(f, 5, 5, 0, 1, 3)
 			f.File("slurm-1.out", strings.Join(watchdog(0, 5, 5), "\n")+"\nsrun: error: node7: task 2: Killed\n"+
 				"srun: error: node7: task 0: Aborted\n")
@@ -247,7 +245,7 @@ var misleading = []situation{
 	{name: "Gloo retires what failed", verdict: "rank-missing [2]",
 		lists: "collective-timed-out",
 		make: func(f *Folder) {
-			dumps := gloo(4).All(reduce(), 5).Except(reduce(), 2).Run()
+			dumps := stops(gloo(4), 2)
 			for _, d := range dumps {
 				d.Fail()
 			}
@@ -259,7 +257,7 @@ var misleading = []situation{
 	{name: "Gloo retires what failed, and no log", verdict: "rank-missing [2] unclear",
 		lists: "retired-or-failed",
 		make: func(f *Folder) {
-			dumps := gloo(4).All(reduce(), 5).Except(reduce(), 2).Run()
+			dumps := stops(gloo(4), 2)
 			for _, d := range dumps {
 				d.Fail()
 			}
@@ -363,12 +361,12 @@ var misleading = []situation{
 		make: func(f *Folder) { silent(f, 1, 2) }},
 	{name: "a rank is killed after it wrote its dump", verdict: "rank-missing [2]",
 		make: func(f *Folder) {
-			f.Dumps(job(4).All(reduce(), 4).Except(reduce(), 2).Run())
+			f.Dumps(stops(job(4), 2))
 			f.File("slurm-1.out", "srun: error: node7: task 2: Killed\n")
 		}},
 	{name: "a rank is killed after it failed", verdict: "rank-missing [2]",
 		make: func(f *Folder) {
-			f.Dumps(job(4).All(reduce(), 4).Except(reduce(), 2).Run(), 0)
+			f.Dumps(stops(job(4), 2), 0)
 			logs(f, 5, 5, 0, 1, 3)
 			f.File("slurm-1.out", "srun: error: node7: task 0: Killed\n")
 		}},
@@ -444,7 +442,7 @@ var misleading = []situation{
 	{name: "truncated pickles", verdict: "rank-missing [1]",
 		lists: "file-unreadable",
 		make: func(f *Folder) {
-			dumps := job(4).All(reduce(), 4).Except(reduce(), 1).Run()
+			dumps := stops(job(4), 1)
 			f.Dumps(dumps, 3)
 			whole := dumps[3].Pickle()
 			f.File("trace_3", string(whole[:len(whole)/2]))
