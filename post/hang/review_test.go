@@ -30,7 +30,9 @@ var unusual = []situation{
 			text, _, _ := strings.Cut(rasText, "  Rank 12")
 			f.File("ras.txt", text)
 		}},
-	{name: "RAS counts two collectives the other way round", verdict: "collective-mismatch [0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31]",
+	{name: "RAS counts two collectives the other way round",
+		verdict: "collective-mismatch [0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 " +
+			"29 30 31]",
 		make: file("ras.txt", rasOfTwo())},
 	{name: "RAS misses a rank and names it", verdict: "rank-died [21]",
 		make: func(f *Folder) {
@@ -106,13 +108,6 @@ var unusual = []situation{
 			dumps[1].Keep(4)
 			f.Dumps(dumps)
 		}},
-}
-
-func ranksTo(n int) (all []int) {
-	for rank := range n {
-		all = append(all, rank)
-	}
-	return all
 }
 
 // rasOfTwo is an answer of RAS in which some ranks called less of one collective, and the others of another one.

@@ -143,8 +143,9 @@ var plain = []situation{
 			f.Log(1, "RuntimeError: Rank 1 successfully reached monitoredBarrier, but received errors while waiting "+
 				"for send/recv from rank 0. Please check rank 0 logs for faulty rank.")
 		}},
-	{name: "RAS lists the ranks that are ahead", verdict: "rank-missing [0 1 2 3 4 5 6 7 8 9 10 11 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31]",
-		make: file("ras.txt", rasText)},
+	{name: "RAS lists the ranks that are ahead",
+		verdict: "rank-missing [0 1 2 3 4 5 6 7 8 9 10 11 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31]",
+		make:    file("ras.txt", rasText)},
 	{name: "two snapshots of RAS with equal counts", verdict: "rank-missing [1] likely",
 		make: func(f *Folder) {
 			f.File("ras1.json", rasJSON(7, 5)).File("ras2.json", rasJSON(7, 5))

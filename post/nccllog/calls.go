@@ -18,8 +18,8 @@ const maxCalls = 1 << 12
 var callLine = logline.MustCompile(
 	"%: opCount % sendbuff % recvbuff % count % datatype % op % root % comm % [nranks=%]")
 
-// readCall reads "AllReduce: opCount 0 sendbuff 0x1 recvbuff 0x2 count 2097152 datatype 7 op 0 root 0 comm 0x3 [nranks=2]
-// stream 0x4", with what RCCL has behind it: "task 0 globalrank 0".
+// readCall reads "AllReduce: opCount 0 sendbuff 0x1 recvbuff 0x2 count 2097152 datatype 7 op 0 root 0 comm 0x3
+// [nranks=2] stream 0x4", with what RCCL has behind it: "task 0 globalrank 0".
 func readCall(r *Reader, p *process, m message) bool {
 	c := logline.Cursor{S: m.text}
 	var name, opCount, sends, receives, pointer string

@@ -51,10 +51,10 @@ gpu-not-supported n1:10:20 [0] enqueue.cc:58 NCCL WARN Cuda failure 'named symbo
 nvls-setup-failed transport/nvls.cc:165 NCCL WARN Cuda failure 'invalid argument'
 shared-memory-full n1:10:20 [0] include/shm.h:28 NCCL WARN Call to posix_fallocate failed : No space left on device
 locked-memory-limit n1:1:2 [0] ibvwrap.cc:2 NCCL WARN Call to ibv_reg_mr_iova2 failed with error Cannot allocate memory
-rdma-no-answer n1:1:2 [0] net_ib.cc:1 NCCL WARN NET/IB : Got completion from peer 10.0.0.2<4> with status=12 opcode=0 ` +
-	`len=0 vendor err 129 (Recv) localGid fd00::1 remoteGidsfd00::2
-collective-mismatch n1:1:2 [0] /src/transport/net_ib.cc:700 NCCL WARN NET/IB : collective mismatch error local size 4 ` +
-	`remote 2 addr 7f00 rkey 1 seq 1/1
+rdma-no-answer n1:1:2 [0] net_ib.cc:1 NCCL WARN NET/IB : Got completion from peer 10.0.0.2<4> with status=12 opcode=0` +
+	` len=0 vendor err 129 (Recv) localGid fd00::1 remoteGidsfd00::2
+collective-mismatch n1:1:2 [0] /src/transport/net_ib.cc:700 NCCL WARN NET/IB : collective mismatch error local size 4` +
+	` remote 2 addr 7f00 rkey 1 seq 1/1
 gpu-peers-exhausted [2026-01-02 03:04:05] n1:1:2 [0] allocator.cc:79 NCCL WARN Cuda failure 711 'peer mapping ` +
 	`resources exhausted'
 collective-mismatch 10.0.0.1: n1:1:2 [0] net_ib.cc:1 NCCL WARN NET/IB : req 0/1 tag 0 peer 10.0.0.2<4> collective ` +

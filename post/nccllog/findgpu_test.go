@@ -12,8 +12,8 @@ import (
 	"busbar/internal/golden"
 )
 
-// expect compares the facts that a rule finds with those in testdata/found (-update writes them anew): for each its severity,
-// its code, who it is about, and its parameters.
+// expect compares the facts that a rule finds with those in testdata/found (-update writes them anew): for each its
+// severity, its code, who it is about, and its parameters.
 func expect(t *testing.T, what string, rule func(*findings), l *Log) []*found {
 	t.Helper()
 	in := &findings{Log: l}

@@ -129,7 +129,8 @@ func TestOneNIC(t *testing.T) {
 	}
 
 	expect(t, "one of two", findCards, log(func(*Log) {}))
-	expect(t, "as it was set", findCards, log(func(l *Log) { l.Settings = []Setting{fromEnvironment("NCCL_IB_HCA", "mlx5_1")} }))
+	expect(t, "as it was set", findCards,
+		log(func(l *Log) { l.Settings = []Setting{fromEnvironment("NCCL_IB_HCA", "mlx5_1")} }))
 	both := log(func(l *Log) { l.Transports[2].NetDev = 1 })
 	expect(t, "on both", findCards, both)
 	for what, change := range map[string]func(*Log){
@@ -220,7 +221,8 @@ func TestDisabledNICs(t *testing.T) {
 	tcp.Network.Using = []Named{{Name: "Socket"}}
 	expect(t, "where TCP is used", findDirect, tcp)
 	expect(t, "of TCP", findDirect, log(GDR{Device: "eth0", Said: "NET/Socket : GPU Direct RDMA Disabled for HCA 0"}))
-	expect(t, "for a distance", findDirect, log(GDR{Device: "HCA 0", Said: "GPU Direct RDMA Disabled for GPU 1000 / HCA 0 (distance 5 > 4)"}))
+	expect(t, "for a distance", findDirect,
+		log(GDR{Device: "HCA 0", Said: "GPU Direct RDMA Disabled for GPU 1000 / HCA 0 (distance 5 > 4)"}))
 }
 
 // Ranks that cannot reach each other, one with a container's interface, which is the cause even with an unknown number

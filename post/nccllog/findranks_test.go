@@ -26,7 +26,8 @@ func TestDisagreementInFull(t *testing.T) {
 	if found := expect(t, "two sides", findDisagreement, two); found[0].At.Subject != "rank 3" {
 		t.Errorf("who: %q", found[0].At.Subject)
 	}
-	expect(t, "in doubt", findDisagreement, log(Sequence{Mismatch: &m, Doubt: &nccllogs.Doubt{Cause: nccllogs.CutCalls, A: 2}}))
+	expect(t, "in doubt", findDisagreement,
+		log(Sequence{Mismatch: &m, Doubt: &nccllogs.Doubt{Cause: nccllogs.CutCalls, A: 2}}))
 	many := Mismatch{
 		Number: 1,
 		Op:     Unknown,
@@ -116,8 +117,9 @@ func TestRASInFull(t *testing.T) {
 	} {
 		expect(t, what, findRAS, log(ras))
 	}
-	expect(t, "errors of a second answer", findRAS, &Log{RAS: []RAS{{Comms: []RASComm{{ID: "0xc", Ranks: 8, Missing: 2}}},
-		{Problems: []string{"TIMEOUT: 3"}}}})
+	expect(t, "errors of a second answer", findRAS,
+		&Log{RAS: []RAS{{Comms: []RASComm{{ID: "0xc", Ranks: 8, Missing: 2}}},
+			{Problems: []string{"TIMEOUT: 3"}}}})
 	expect(t, "nothing", findRAS, log(RAS{Comms: []RASComm{{Status: "RUNNING", Errors: "OK"}, {Status: "RUNNING"}}}))
 }
 

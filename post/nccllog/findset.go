@@ -16,8 +16,9 @@ func findSettings(l *findings) {
 			continue
 		}
 		if severity, slow := v.Slow(s.Value, l.Log); slow {
-			l.about(l.who(s.Processes), nccllogs.SettingAffectsSpeed{
-				Variable: s.Name, Value: s.Value, Effect: nccllogs.Effect(s.Name), Line: brief(s.Said)}).Severity = severity
+			fact := nccllogs.SettingAffectsSpeed{
+				Variable: s.Name, Value: s.Value, Effect: nccllogs.Effect(s.Name), Line: brief(s.Said)}
+			l.about(l.who(s.Processes), fact).Severity = severity
 		}
 	}
 	file := l.setting("NCCL_TOPO_FILE")

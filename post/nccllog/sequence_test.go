@@ -135,8 +135,8 @@ func TestCodes(t *testing.T) {
 		algorithms = append(algorithms, logline.Coded(logline.Algorithms, code))
 	}
 	got := fmt.Sprint(types, ops[:6], algorithms[:8])
-	if want := "[int8 uint8 int32 uint32 int64 uint64 float16 float32 float64 bfloat16 float8e4m3 float8e5m2 type 12] " +
-		"[sum prod max min avg an op of the program] " +
+	if want := "[int8 uint8 int32 uint32 int64 uint64 float16 float32 float64 bfloat16 float8e4m3 float8e5m2 " +
+		"type 12] [sum prod max min avg an op of the program] " +
 		"[TREE RING COLLNET_DIRECT COLLNET_CHAIN NVLS NVLS_TREE PAT 7]"; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}

@@ -24,7 +24,6 @@ func ibBetween(host, rank, send, receive string) string {
 // Public threads with known causes (docs/log-evaluation.md, criterion c): lines of the same form give the code of that
 // cause, and no other error. Those of one line are in singleLines.
 func TestCausesOfManyThreads(t *testing.T) {
-	const head = "n1:10:20 [0] "
 	for thread, c := range map[string]struct {
 		code notice.Code
 		logs []string

@@ -12,7 +12,8 @@ var (
 	collnetLine = logline.MustCompile("CollNet %")
 )
 
-// readTransport reads how one rank reaches another: "Channel 00/0 : 0[0] -> 1[1] [send] via NET/AWS Libfabric/1/GDRDMA".
+// readTransport reads how one rank reaches another: "Channel 00/0 : 0[0] -> 1[1] [send] via NET/AWS
+// Libfabric/1/GDRDMA".
 func readTransport(r *Reader, p *process, m message) bool {
 	c := logline.Cursor{S: m.text}
 	var channel, connection int

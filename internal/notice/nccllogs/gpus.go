@@ -163,8 +163,9 @@ var ncclGPUs = []notice.Entry{
 		Example:  HostMemoryBetweenGPUs{4, 6, 2, true, []Assigned{{"NCCL_P2P_DISABLE", "1"}}, NVIDIA},
 		Severity: notice.Warning,
 		Source:   notice.GPUDoc + ", GPU-to-GPU communication",
-		Text:     "{Pairs} of {Of pair} of GPUs of one host exchange data through host memory (SHM), not directly (P2P)",
-		Details:  []string{"{Pairs pair} via SHM, {P2P} via P2P.", "{Settings...}", "[{NVLink}]"},
+		Text: `{Pairs} of {Of pair} of GPUs of one host exchange data through host memory (SHM), not
+			directly (P2P)`,
+		Details: []string{"{Pairs pair} via SHM, {P2P} via P2P.", "{Settings...}", "[{NVLink}]"},
 		Doc: `Shared memory is used where GPUs cannot access each other's memory, or may not. It is an error if NVLink
 			connects GPUs.`,
 	},
@@ -207,9 +208,10 @@ var ncclGPUs = []notice.Entry{
 		},
 		Severity: notice.Warning,
 		Source:   notice.EnvironmentDoc + "NCCL_MAX_CTAS, NCCL_TOPO_FILE",
-		Text:     "{Communicator} has only {Channels channel} for collectives over NVLink[; {Setting} is set: it {Effect}]",
-		Details:  []string{"{Search}.", "[Links differ: {Links}.]", "{Settings...}"},
-		Doc:      "Fewer than 4 channels cannot fill NVLink: each is a thread block that moves about 20 GB/s.",
+		Text: `{Communicator} has only {Channels channel} for collectives over NVLink[; {Setting} is
+			set: it {Effect}]`,
+		Details: []string{"{Search}.", "[Links differ: {Links}.]", "{Settings...}"},
+		Doc:     "Fewer than 4 channels cannot fill NVLink: each is a thread block that moves about 20 GB/s.",
 	},
 	{
 		Example:  LLForLarge{32 << 20, []LLChoice{{"AllReduce", 32 << 20, "TREE"}}, []Assigned{{"NCCL_PROTO", "LL"}}},

@@ -264,8 +264,9 @@ var ncclNetwork = []notice.Entry{
 		},
 		Severity: notice.Warning,
 		Source:   notice.GPUDoc + ", GPU-to-NIC communication",
-		Text:     "{Ends} of {Of connection end} between nodes go through host memory, without GPUDirect RDMA (on {Hosts})",
-		Details:  []string{"{Each...}", "{Reason}.", "{Settings...}"},
+		Text: `{Ends} of {Of connection end} between nodes go through host memory, without GPUDirect
+			RDMA (on {Hosts})`,
+		Details: []string{"{Each...}", "{Reason}.", "{Settings...}"},
 		Doc: `[send] or [receive] ends of connections between nodes, other than TCP, without /GDRDMA: each end reaches
 			GPU memory through a NIC of its own. It is for information if all senders and no receivers are without it
 			and there is no NVLink, which is NCCL's default.`,
@@ -325,7 +326,8 @@ var ncclNetwork = []notice.Entry{
 		Source:   notice.EnvironmentDoc + "NCCL_NET_PLUGIN, NCCL_TUNER_PLUGIN, NCCL_PROFILER_PLUGIN",
 		Text:     "NCCL did not find {File}, the plugin that {Setting} names, and continued without it",
 		Advice:   "add its folder to LD_LIBRARY_PATH, or set the full path",
-		Doc:      "A plugin that a variable names was not found; a missing plugin that no variable names is not reported.",
+		Doc: `A plugin that a variable names was not found; a missing plugin that no variable names is
+			not reported.`,
 	},
 	{
 		Example:  NICFar{"SYS", SearchResult{"4", 2, 24, 12, "NVL/SYS"}, NVIDIA},

@@ -295,9 +295,10 @@ var ncclRanks = []notice.Entry{
 			&Doubt{PartOfRanks, 3, 4},
 		},
 		Severity: notice.Error,
-		Source:   "NCCL documentation, Collective Operations: each rank must call the same, with the same count and type",
-		Text:     "the ranks of {Communicator} call different operations: at call {Call} {Sides}",
-		Details:  []string{"[opCount {OpCount}.]", "[In doubt: {Doubt}.]"},
+		Source: "NCCL documentation, Collective Operations: each rank must call the same, with the same count and " +
+			"type",
+		Text:    "the ranks of {Communicator} call different operations: at call {Call} {Sides}",
+		Details: []string{"[opCount {OpCount}.]", "[In doubt: {Doubt}.]"},
 		Advice: `find out why these ranks took another path: a condition that depends on the rank, data of uneven
 			length, another version of the program`,
 		Doc: `Ranks of a communicator make their nth call with another collective, count, type or operation; the first
