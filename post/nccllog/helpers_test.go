@@ -1,8 +1,12 @@
 package nccllog
 
 import (
+	"encoding/json"
+	"path/filepath"
 	"strings"
 	"testing"
+
+	"busbar/internal/golden"
 )
 
 // read reads files of one run.
@@ -17,6 +21,16 @@ func read(t *testing.T, texts ...string) *Log {
 	l := r.Log()
 	consistent(t, l)
 	return l
+}
+
+// same compares what was read with testdata/read (-update writes it anew).
+func same(t *testing.T, name string, read ...any) {
+	t.Helper()
+	text, err := json.MarshalIndent(read, "", "  ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	golden.Text(t, filepath.Join("testdata", "read", strings.ReplaceAll(name, " ", "-")+".json"), string(text)+"\n")
 }
 
 // consistent checks every log: messages are counted once, and indices are valid.

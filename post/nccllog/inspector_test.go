@@ -31,21 +31,7 @@ func TestInspector(t *testing.T) {
 		b.WriteString(inspectorRow(i%8, 100+i%8*10))
 	}
 	l := read(t, b.String()+inspectorFixture+`{"header":{"id":`)
-	if l.Files[0].Form != InspectorJSON || l.Files[0].Cut == "" || len(l.Inspected) != 2 || l.Reading.Damaged != 1 {
-		t.Fatalf("%+v, %+v, %+v", l.Files, l.Reading, l.Inspected)
-	}
-	i := l.Inspected[0]
-	if i.Name != "AllReduce" || i.Bytes != 1<<20 || i.Calls != 202 || i.Ranks != 8 || i.Busbw != 175.875 ||
-		i.Source != "kernel_gpu" {
-		t.Errorf("%+v", i)
-	}
-	if i.Median < 130 || i.Median > 140 || i.Most != 300 ||
-		i.Slow[0].Rank != 7 || i.Slow[0].Median != 170 {
-		t.Errorf("%+v", i)
-	}
-	if s := l.Inspected[1]; s.Name != "Send" || s.Calls != 1 {
-		t.Errorf("%+v", s)
-	}
+	same(t, "200 records", l.Files, l.Reading, l.Inspected)
 }
 
 // A bounded number of records is kept, evenly over the run.
