@@ -73,7 +73,7 @@ func TestCausesOfSingleLines(t *testing.T) {
 		"barrier-device-guessed": "[W ProcessGroupNCCL.cpp:4] devices used by this process are currently unknown.",
 		"process-group-left":     "[W ProcessGroupNCCL.cpp:1] process group has NOT been destroyed before we destruct",
 	} {
-		if !slices.ContainsFunc(read(t, text+"\n").Findings(), func(f notice.Notice) bool { return f.Code() == code }) {
+		if !slices.Contains(codesOf(read(t, text+"\n").Findings()), string(code)) {
 			t.Errorf("no %s", code)
 		}
 	}
@@ -138,8 +138,7 @@ func TestUnreachableInterfaces(t *testing.T) {
 	failed := "n1:10:20 [0] misc/socket.cc:4 NCCL WARN Connect to 10.0.0.2<4> failed : Connection timed out\n"
 	for _, name := range []string{"tunl0:10.0.0.1", "lxcbr0:10.0.3.1", "ib1:fe80::1%ib1", "ecs-eth0:169.254.172.2"} {
 		log := read(t, "n1:10:20 [0] NCCL INFO Bootstrap : Using "+name+"<0>\n"+failed)
-		if !slices.ContainsFunc(log.Findings(),
-			func(f notice.Notice) bool { return f.Code() == "unreachable-interface" }) {
+		if !slices.Contains(codesOf(log.Findings()), "unreachable-interface") {
 			t.Errorf("%s", name)
 		}
 	}
@@ -154,7 +153,7 @@ func TestNetworksDiffer(t *testing.T) {
 	}
 	for network, want := range map[string]bool{"IB": true, "IBext_v8": false} {
 		found := read(t, host("n1", "0", "IBext_v8")+host("n2", "1", network)).Findings()
-		if slices.ContainsFunc(found, func(f notice.Notice) bool { return f.Code() == "networks-differ" }) != want {
+		if slices.Contains(codesOf(found), "networks-differ") != want {
 			t.Errorf("%s: %v", network, found)
 		}
 	}
@@ -172,7 +171,7 @@ func TestEndAfterInit(t *testing.T) {
 		log: true, log + head + "comm 0x01 rank 0 nranks 2 cudaDev 0 busId 1b000 - Destroy COMPLETE\n": false,
 	} {
 		found := read(t, text).Findings()
-		if slices.ContainsFunc(found, func(f notice.Notice) bool { return f.Code() == "end-after-init" }) != want {
+		if slices.Contains(codesOf(found), "end-after-init") != want {
 			t.Errorf("%q: %v", text, found)
 		}
 	}

@@ -48,7 +48,7 @@ var ncclDefects = []notice.Entry{{
 	Severity: notice.Warning,
 	Source:   "the threads that the advice names",
 	Text:     "NCCL {Version} has a known defect, of which the log shows a sign: {Defect}",
-	Doc: `The version of NCCL, in its log or in PyTorch's error, is one of those with a defect that a later one ` +
-		`fixes, and a
+	Doc: `The version of NCCL, in its log or in PyTorch's error, is one of those with a defect that a later one
+			fixes, and a
 		message shows what the defect leads to. Other causes of the same message are possible.`,
 }}

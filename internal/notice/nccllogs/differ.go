@@ -134,12 +134,13 @@ func (v LogValue) String() string {
 	return units.Some(v.Names)
 }
 
-func joined[T fmt.Stringer](all []T, by string) string {
-	var texts []string
+func joined[T fmt.Stringer](all []T, by string) string { return strings.Join(textsOf(all), by) }
+
+func textsOf[T fmt.Stringer](all []T) (texts []string) {
 	for _, v := range all {
 		texts = append(texts, v.String())
 	}
-	return strings.Join(texts, by)
+	return texts
 }
 
 // LogWay is what the library chose for a size.
@@ -199,10 +200,7 @@ type LogCauses struct {
 // String states how likely causes are: logs show that both differ, never that one follows from the other.
 func (c LogCauses) String() string {
 	const most = 3
-	var texts []string
-	for _, one := range c.All {
-		texts = append(texts, one.String())
-	}
+	texts := textsOf(c.All)
 	switch n := len(texts); {
 	case c.Before:
 		return "The same may explain it."

@@ -2,7 +2,6 @@ package nccllogs
 
 import (
 	"fmt"
-	"strings"
 
 	"busbar/internal/notice"
 	"busbar/internal/units"
@@ -109,13 +108,7 @@ func (l LinkPaths) String() string {
 // UnlikeLinks are links between GPUs that differ.
 type UnlikeLinks []LinkPaths
 
-func (u UnlikeLinks) String() string {
-	var all []string
-	for _, l := range u {
-		all = append(all, l.String())
-	}
-	return strings.Join(all, ", ")
-}
+func (u UnlikeLinks) String() string { return joined(u, ", ") }
 
 // Advice depends on the settings.
 func (f FewChannels) Advice() string {
@@ -175,8 +168,8 @@ var ncclGPUs = []notice.Entry{
 		Source:   notice.EnvironmentDoc + "NCCL_SHM_DISABLE",
 		Text:     "{Pairs pair} of ranks of one host exchange data over the network",
 		Details:  []string{"{Settings...}"},
-		Doc: `Pairs of one host use NET, as where neither P2P nor shared memory can be used; not judged if several ` +
-			`nodes have one
+		Doc: `Pairs of one host use NET, as where neither P2P nor shared memory can be used; not judged if several
+			nodes have one
 			host name.`,
 	},
 	{
@@ -186,8 +179,8 @@ var ncclGPUs = []notice.Entry{
 		Text:     "{Ranks} of {Communicator} share GPUs: times do not show the speed of the links",
 		Details:  []string{"{GPUs...}"},
 		Advice:   notice.AdviceOwnGPU,
-		Doc: `In a log, two ranks of one communicator have the same PCI bus on one host. Nodes with the same host ` +
-			`name are not
+		Doc: `In a log, two ranks of one communicator have the same PCI bus on one host. Nodes with the same host
+			name are not
 			judged. Of its own ranks, rank reports shared-gpu.`,
 	},
 	{
@@ -219,7 +212,7 @@ var ncclGPUs = []notice.Entry{
 		Source:   notice.EnvironmentDoc + "NCCL_PROTO",
 		Text:     "NCCL uses LL, the protocol for small messages, from {From} on: its flags cost half of the bandwidth",
 		Details:  []string{"{Choices...}", "{Setting...}"},
-		Doc: "LL moves 8 bytes for 4 bytes of data. It is unusual from 16 MiB on, if a step of the ring has 1 " +
-			"MiB or more.",
+		Doc: `LL moves 8 bytes for 4 bytes of data. It is unusual from 16 MiB on, if a step of the ring has 1 MiB
+			or more.`,
 	},
 }

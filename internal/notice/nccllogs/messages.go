@@ -68,8 +68,8 @@ func messageEntries() []notice.Entry {
 			Source:   c.source,
 			Text:     c.text,
 			Details:  []string{"{Messages...}"},
-			Doc: "Messages with this cause are reported together. Those that follow from another failure are an " +
-				"error only if the log lacks that failure.",
+			Doc: `Messages with this cause are reported together. Those that follow from another failure are an
+			error only if the log lacks that failure.`,
 		})
 	}
 	return all

@@ -102,13 +102,7 @@ func (n NIC) String() string {
 // NICs are some of them.
 type NICs []NIC
 
-func (n NICs) String() string {
-	var names []string
-	for _, one := range n {
-		names = append(names, one.String())
-	}
-	return units.Some(names)
-}
+func (n NICs) String() string { return units.Some(textsOf(n)) }
 
 func (d DirectNICs) String() string {
 	switch d.Cause {
@@ -300,8 +294,8 @@ var ncclNetwork = []notice.Entry{
 		Source:   ncclIssue + "1634",
 		Text:     "ranks of one run use different networks, and cannot reach each other over them",
 		Details:  []string{"{Networks...}."},
-		Advice: "give all hosts the same plugin (libnccl-net.so, LD_LIBRARY_PATH) and devices, or set " +
-			"NCCL_NET_PLUGIN=none everywhere",
+		Advice: `give all hosts the same plugin (libnccl-net.so, LD_LIBRARY_PATH) and devices, or set
+			NCCL_NET_PLUGIN=none everywhere`,
 		Doc: "Each process prints the network that it uses.",
 	},
 	{

@@ -433,8 +433,8 @@ var ncclRanks = []notice.Entry{
 		Details:  []string{"{Parts...}"},
 		Advice: `the parts: kernels loads NCCL's kernels (once per process); bootstrap and allgathers are ranks
 			connecting and waiting for the last; connections sets up the links`,
-		Doc: "It is reported from 10 s on, and is a warning from 60 s on. The slowest rank and its three longest " +
-			"parts are named.",
+		Doc: `It is reported from 10 s on, and is a warning from 60 s on. The slowest rank and its three longest
+			parts are named.`,
 	},
 	{
 		Example:  FailedCalls{"6", []string{"init.cc:1798 -> 6"}},
