@@ -41,9 +41,7 @@ func (r *Report) facts() document.Fields {
 	}
 	var given []string
 	for _, s := range r.log.Settings {
-		if s.From != "mention" && s.From != "default" {
-			given = append(given, s.Name+"="+s.Value)
-		}
+		given = append(given, s.Name+"="+s.Value)
 	}
 	if len(given) > mostSettings {
 		given = append(given[:mostSettings:mostSettings], fmt.Sprintf("and %d more", len(given)-mostSettings))

@@ -128,10 +128,8 @@ func (l *Log) setting(name string) string {
 	return ""
 }
 
-// given reports whether the value was set by the environment, a file or the program.
-func (s Setting) given() bool {
-	return s.From == "environment" || s.From == "file" || s.From == "config"
-}
+// given reports whether the value was set by the environment or the program.
+func (s Setting) given() bool { return s.From == "environment" || s.From == "config" }
 
 // on reads a switch as NCCL does: a number other than 0.
 func on(value string) bool {

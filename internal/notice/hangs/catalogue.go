@@ -3,7 +3,15 @@ package hangs
 
 import "busbar/internal/notice"
 
-func init() { notice.Register(verdicts, observed, doubts) }
+func init() {
+	for i := range verdicts {
+		verdicts[i].Source = "PyTorch documentation, Flight Recorder"
+	}
+	for i := range doubts {
+		doubts[i].Severity = notice.Warning
+	}
+	notice.Register(verdicts, observed, doubts)
+}
 
 // Code identifies a notice.
 type Code = notice.Code

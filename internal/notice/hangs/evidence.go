@@ -137,6 +137,7 @@ func (RASLost) Code() Code       { return "ras-rank-lost" }
 func (WatchdogStuck) Code() Code { return "watchdog-stuck" }
 func (Skipped) Code() Code       { return "calls-shifted" }
 
+// observed are for information, as are those of doubts that limit nothing.
 var observed = []notice.Entry{
 	{
 		Example: Entered{Ranks{0, 1, 3}, exampleCall},
@@ -227,5 +228,15 @@ var observed = []notice.Entry{
 		Example: Skipped{Ranks{1}, exampleCall, 3, false},
 		Text:    "{Ranks} {Extra} {Call}: the next {Calls call} match those of the others one place further",
 		Doc:     "A sequence that is shifted by one call shows a skipped or additional call, not a wrong one.",
+	},
+	{
+		Example: Consequence{Ranks{0, 2}, exampleGroup},
+		Text:    "{Ranks} in {Call} wait as a consequence",
+		Doc:     "The rank that is missing there waits in the collective of the verdict.",
+	},
+	{
+		Example: MinorityOnly{},
+		Text:    "the minority is not proven to be wrong: check both values",
+		Doc:     "Most ranks may have the wrong size.",
 	},
 }

@@ -91,15 +91,14 @@ var (
 const (
 	lastCommon = "[The last collective that all ranks completed is {Last}.]"
 	certainty  = "Confidence: {Confidence}."
-	source     = "PyTorch documentation, Flight Recorder"
 )
 
 var verdicts = []notice.Entry{
 	{
 		Example:  RankMissing{Ranks{2}, "node7", exampleGroup, Waiting{0, 1, 3}, 5, true, Certain},
-		Severity: notice.Error, Source: source,
-		Text:    `{Ranks}[ ({Host})] never called {Call}[; {Waiting} in it]`,
-		Details: []string{lastCommon, "[{NotNetwork}]", certainty},
+		Severity: notice.Error,
+		Text:     `{Ranks}[ ({Host})] never called {Call}[; {Waiting} in it]`,
+		Details:  []string{lastCommon, "[{NotNetwork}]", certainty},
 		Advice: `look at what {Ranks} did instead: its stack, the end of its log, its data loader, checkpoint or
 			evaluation; a branch or a loop length that depends on the rank`,
 		Doc: `Ranks wait in a collective that another rank did not enter: the rank's dump, its watchdog line or NCCL's
@@ -107,9 +106,9 @@ var verdicts = []notice.Entry{
 	},
 	{
 		Example:  CollectiveMismatch{exampleSides, 6, "default_pg", 5, true, Certain},
-		Severity: notice.Error, Source: source,
-		Text:    `ranks called different collectives[ as {Sequence}][ of group "{Group}"]: {Sides}`,
-		Details: []string{lastCommon, "[{NotNetwork}]", certainty},
+		Severity: notice.Error,
+		Text:     `ranks called different collectives[ as {Sequence}][ of group "{Group}"]: {Sides}`,
+		Details:  []string{lastCommon, "[{NotNetwork}]", certainty},
 		Advice: `compare the stacks of the calls: a branch that depends on the rank or on data, or another version of
 			the program`,
 		Doc: `Ranks of a group made the same numbered call with different collectives. The ranks of the verdict are the
@@ -120,7 +119,7 @@ var verdicts = []notice.Entry{
 			Sides{{Ranks{0, 1, 3}, exampleCall}, {Ranks{2}, Call{"all_reduce", 0, "", &halfElements, "float32"}}}, 6,
 			"default_pg", 5, true, Certain,
 		},
-		Severity: notice.Error, Source: source,
+		Severity: notice.Error,
 		Text: `ranks called a collective with different sizes or types[ as {Sequence}][ of group "{Group}"]:
 			{Sides}`,
 		Details: []string{lastCommon, "[{NotNetwork}]", certainty},
@@ -130,18 +129,18 @@ var verdicts = []notice.Entry{
 	},
 	{
 		Example:  RankDied{Ranks{3}, "node7", "", Signal, &exampleGroup, 5, Likely},
-		Severity: notice.Error, Source: source,
-		Text:    `[{Ranks}][ ({Host})][{Task}] died: {How}[; others failed in {Call}]`,
-		Details: []string{lastCommon, certainty},
-		Advice:  `look at the end of its log, and at the kernel messages of its host (out of memory, Xid)`,
+		Severity: notice.Error,
+		Text:     `[{Ranks}][ ({Host})][{Task}] died: {How}[; others failed in {Call}]`,
+		Details:  []string{lastCommon, certainty},
+		Advice:   `look at the end of its log, and at the kernel messages of its host (out of memory, Xid)`,
 		Doc: `A process ended by a signal, by an exception of its own or without a message, and the others lost the
 			connection or waited. Ends that follow from a timeout do not count.`,
 	},
 	{
 		Example:  AllWaiting{Ranks{0, 1, 2, 3}, exampleGroup, 5, Likely},
-		Severity: notice.Error, Source: source,
-		Text:    `all {Ranks} entered {Call}, and it did not finish`,
-		Details: []string{lastCommon, certainty},
+		Severity: notice.Error,
+		Text:     `all {Ranks} entered {Call}, and it did not finish`,
+		Details:  []string{lastCommon, certainty},
 		Advice: `look at the network, the GPUs and NCCL: warnings in NCCL's log, Xid in dmesg, post log for the causes;
 			then a kernel that waits behind another stream`,
 		Doc: `Each member of the group has evidence that it entered the same call with the same sizes. The cause is then
@@ -149,15 +148,15 @@ var verdicts = []notice.Entry{
 	},
 	{
 		Example:  NoHang{Ranks{0, 1, 2, 3}, Likely},
-		Severity: notice.Info, Source: source,
-		Text:    `no hang: all collectives of {Ranks} finished`,
-		Details: []string{certainty},
-		Advice:  `if the job does hang, it hangs outside of collectives: take stacks with py-spy dump`,
-		Doc:     `All members have a dump, and no collective was in flight when it was taken.`,
+		Severity: notice.Info,
+		Text:     `no hang: all collectives of {Ranks} finished`,
+		Details:  []string{certainty},
+		Advice:   `if the job does hang, it hangs outside of collectives: take stacks with py-spy dump`,
+		Doc:      `All members have a dump, and no collective was in flight when it was taken.`,
 	},
 	{
 		Example:  InsufficientEvidence{Ranks{2}, &exampleGroup, &WaitsIn{Ranks{0}, exampleGroup}, 5, Unclear},
-		Severity: notice.Warning, Source: source,
+		Severity: notice.Warning,
 		Text: `the evidence does not decide who hung[: nothing of {Absent}][; the others agree up to
 			{Call}][: {Known}; the other ranks are unknown]`,
 		Details: []string{lastCommon, certainty},

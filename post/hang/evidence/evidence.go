@@ -119,7 +119,6 @@ type Dump struct {
 	File    string
 	Rank    int // -1 if the file name has none
 	JSON    bool
-	Version string
 	Groups  []Group
 	Entries []Entry // oldest first
 	Lost    bool    // the ring was overwritten: the first entries are missing

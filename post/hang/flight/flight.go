@@ -163,8 +163,6 @@ func (b *builder) read() error {
 	} else {
 		b.each(top, func(key string, v pickle.Value) {
 			switch key {
-			case "version":
-				b.Version = strings.Clone(b.doc.Text(v))
 			case "entries":
 				entries = v
 			case "pg_config":

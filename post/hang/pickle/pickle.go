@@ -5,7 +5,6 @@ package pickle
 import (
 	"fmt"
 	"math"
-	"math/bits"
 	"unsafe"
 )
 
@@ -17,7 +16,6 @@ const (
 	None Kind = iota
 	Bool
 	Int
-	Float
 	Text
 	List // also of tuples
 	Dict
@@ -27,7 +25,7 @@ const (
 type Value struct {
 	Kind Kind
 	size uint32 // of a text
-	Int  int64  // also of Bool; the bits of Float; where a text begins; the number of a list or dictionary
+	Int  int64  // also of Bool; where a text begins; the number of a list or dictionary
 }
 
 // Document is a pickle that was read. It can be used again, for the next file.
@@ -75,14 +73,6 @@ func (d *Document) elements(v Value, kind Kind) []Value {
 	}
 	i := d.items[v.Int]
 	return d.held[i.from : i.from+i.n]
-}
-
-// Float is a number as a float.
-func (v Value) Float() float64 {
-	if v.Kind == Float {
-		return math.Float64frombits(uint64(v.Int))
-	}
-	return float64(v.Int)
 }
 
 // Limits beyond which a pickle is refused.
@@ -198,8 +188,9 @@ func (d *Document) step() {
 		}
 		shift := 64 - 8*n
 		pushInt(d, int64(d.number(n)<<shift)>>shift)
-	case 'G': // BINFLOAT, big-endian
-		d.push(Value{Kind: Float, Int: int64(bits.ReverseBytes64(d.number(8)))})
+	case 'G': // BINFLOAT, which no reader needs
+		d.number(8)
+		d.push(Value{})
 	case 'N':
 		d.push(Value{})
 	case 0x88, 0x89: // NEWTRUE, NEWFALSE

@@ -15,14 +15,12 @@ type Process struct {
 	Line    int // of the first line
 	Rank    int // of the file's name; -1 if unknown
 	PID     int // 0 if unknown
-	Command string
 	Threads []Thread
 }
 
 // Thread is the stack of one thread, innermost first.
 type Thread struct {
 	Name   string
-	Status string // "idle", "active+gil"
 	Line   int
 	Frames []evidence.Frame
 }
@@ -46,8 +44,8 @@ const (
 )
 
 var (
-	process  = regexp.MustCompile(`^Process (\d+): (.*)$`)
-	spied    = regexp.MustCompile(`^Thread (?:\d+|0[xX][0-9a-fA-F]+) \((idle|active[^)]*)\)(?:: "(.*)")?$`)
+	process  = regexp.MustCompile(`^Process (\d+): `)
+	spied    = regexp.MustCompile(`^Thread (?:\d+|0[xX][0-9a-fA-F]+) \((?:idle|active[^)]*)\)(?:: "(.*)")?$`)
 	faulted  = regexp.MustCompile(`^(?:Current thread|Thread) 0x[0-9a-f]+(?: \[.*\])? \(most recent call first\):$`)
 	spyFrame = regexp.MustCompile(`^ {4}(\S.*) \((.*?)(?::(\d+))?\)$`)
 	frame    = regexp.MustCompile(`^  File "(.*)", line (\d+) in (.*)$`)
@@ -76,12 +74,12 @@ func (r *Reader) Read(number int, line string) {
 	}
 	if m := process.FindStringSubmatch(line); m != nil {
 		pid, _ := strconv.Atoi(m[1])
-		r.begin(Process{Line: number, PID: pid, Command: m[2]})
+		r.begin(Process{Line: number, PID: pid})
 		r.spy = true
 		return
 	}
 	if m := spied.FindStringSubmatch(line); m != nil {
-		r.thread(Thread{Name: m[2], Status: m[1], Line: number}, true)
+		r.thread(Thread{Name: m[1], Line: number}, true)
 	} else if faulted.MatchString(line) {
 		r.thread(Thread{Line: number}, false)
 	}

@@ -48,7 +48,6 @@ type Event struct {
 	Seq                 int64 // of the collective, or the work that failed; -1 if unknown
 	Op                  string
 	In, Out             int64 // elements; -1 if unknown
-	Took                int64 // ms
 	Enqueued, Completed int64 // -1 if unknown
 	Ranks               []int // of Barrier
 	End
@@ -102,7 +101,7 @@ var (
 	ofLine    = regexp.MustCompile(`\[rank ?(\d+)\]`)
 	ofPrefix  = regexp.MustCompile(`^(?:\[\d+,(\d+)\]<std\w+>| *(\d{1,6}): )`)
 	identity  = regexp.MustCompile(`\[(?:PG (?:ID )?(\S+?)(?: PG GUID ([^\s(]+))?(?: ?\(([^)]*)\))? )?Rank (\d+)\]`)
-	work      = regexp.MustCompile(`WorkNCCL\((.*)\) ran for (\d+) milliseconds`)
+	work      = regexp.MustCompile(`WorkNCCL\((.*)\) ran for \d+ milliseconds`)
 	field     = regexp.MustCompile(`(SeqNum|OpType|NumelIn|NumelOut)=(\w+)`)
 	status    = regexp.MustCompile(`(?i)last enqueued (?:NCCL )?work: (-?\d+), last completed (?:NCCL )?work: (-?\d+)`)
 	atWork    = regexp.MustCompile(`(?:Timeout at NCCL work|at work|at work sequence id): (\d+)`)
@@ -207,7 +206,7 @@ func (g PG) ofAll() bool {
 func (l *Log) readWork(e Event, line string) bool {
 	switch w, s := work.FindStringSubmatch(line), status.FindStringSubmatch(line); {
 	case w != nil:
-		e.Kind, e.Took = Timeout, integer64(w[2])
+		e.Kind = Timeout
 		l.timedOut = true
 		for _, f := range field.FindAllStringSubmatch(w[1], -1) {
 			switch f[1] {
