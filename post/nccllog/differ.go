@@ -35,28 +35,25 @@ type Contrast struct {
 
 // Difference is one thing that differs between two logs.
 type Difference struct {
-	What    logAspect
-	A       logValue // empty where that log does not have it
-	B       logValue
-	Because []nccllogs.LogCause // differences that can have caused it
-	Source  string
+	What    logAspect           `json:"aspect"`
+	A       logValue            `json:"value_a"` // empty where that log does not have it
+	B       logValue            `json:"value_b"`
+	Because []nccllogs.LogCause `json:"because"` // differences that can have caused it
+	Source  string              `json:"source"`
 
-	touches effect            // of a cause: what it can change; of an effect: what it is
-	cause   nccllogs.LogCause // of a cause
+	touches effect          // of a cause: what it can change; of an effect: what it is
+	does    nccllogs.Effect // of a variable
 }
 
 // MarshalJSON writes what differs as texts for people, and as parameters.
 func (d Difference) MarshalJSON() ([]byte, error) {
+	type parameters Difference
 	return json.Marshal(struct {
-		What    string              `json:"what"`
-		A       string              `json:"a"`
-		B       string              `json:"b"`
-		Aspect  logAspect           `json:"aspect"`
-		ValueA  logValue            `json:"value_a"`
-		ValueB  logValue            `json:"value_b"`
-		Because []nccllogs.LogCause `json:"because"`
-		Source  string              `json:"source"`
-	}{d.What.String(), d.A.String(), d.B.String(), d.What, d.A, d.B, d.Because, d.Source})
+		What string `json:"what"`
+		A    string `json:"a"`
+		B    string `json:"b"`
+		parameters
+	}{d.What.String(), d.A.String(), d.B.String(), parameters(d)})
 }
 
 // Compare returns how two logs differ. Process ids, addresses, pointers and times of day are no differences.
@@ -105,7 +102,6 @@ func (c *Contrast) same(what logAspect, v logValue) {
 // cause adds a difference of what was given, which can change the speed too.
 func (c *Contrast) cause(d Difference) {
 	d.touches |= onSpeed
-	d.cause.What, d.cause.A, d.cause.B = d.What, d.A, d.B
 	c.Causes = append(c.Causes, d)
 }
 
@@ -144,7 +140,7 @@ func (c *Contrast) settings(a, b *Log) {
 		if !x[v.Name].Equal(y[v.Name]) {
 			c.cause(Difference{
 				What: variableOf(v.Name), A: x[v.Name], B: y[v.Name],
-				touches: v.Touches, cause: nccllogs.LogCause{Effect: nccllogs.Effect(v.Name)},
+				touches: v.Touches, does: nccllogs.Effect(v.Name),
 				Source: nccllogs.SettingAffectsSpeed{Variable: v.Name}.Source(),
 			})
 		}
@@ -285,7 +281,7 @@ func (c *Contrast) explain() {
 		e := &c.Effects[i]
 		for _, d := range c.Causes {
 			if e.touches&d.touches != 0 {
-				e.Because = append(e.Because, d.cause)
+				e.Because = append(e.Because, nccllogs.LogCause{What: d.What, A: d.A, B: d.B, Effect: d.does})
 			}
 		}
 	}

@@ -208,16 +208,12 @@ func (l *Log) readWork(e Event, line string) bool {
 	case w != nil:
 		e.Kind = Timeout
 		l.timedOut = true
+		numbers := map[string]*int64{"SeqNum": &e.Seq, "NumelIn": &e.In, "NumelOut": &e.Out}
 		for _, f := range field.FindAllStringSubmatch(w[1], -1) {
-			switch f[1] {
-			case "SeqNum":
-				e.Seq = integer64(f[2])
-			case "OpType":
+			if n := numbers[f[1]]; n != nil {
+				*n = integer64(f[2])
+			} else {
 				e.Op = f[2]
-			case "NumelIn":
-				e.In = integer64(f[2])
-			case "NumelOut":
-				e.Out = integer64(f[2])
 			}
 		}
 	case s != nil:
