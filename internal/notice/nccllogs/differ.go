@@ -45,13 +45,10 @@ const (
 	LogRows         LogKind = "rows"     // of nccl-tests that are about equal
 )
 
+// logKinds are the kinds whose text is not their name without hyphens.
 var logKinds = map[LogKind]string{
-	LogWorlds: "world", LogLibrary: "library", LogDriver: "CUDA driver", LogPlugin: "network plugin",
-	LogProvider: "libfabric provider", LogTuner: "tuner", LogDevices: "network devices", LogNetwork: "network",
-	LogDirectEnds: "GPUDirect RDMA ends", LogChannels: "collective channels", LogNVLSChannels: "NVLS channels",
-	LogSendChannels: "send channels", LogPeerChannels: "channels per peer", LogGPULinks: "GPU links",
-	LogNICPaths: "GPU-NIC paths", LogPrediction: "predicted all_reduce bandwidth", LogRings: "rings found",
-	LogTrees: "trees found", LogTransports: "transports", LogInitTime: "init time",
+	LogDriver: "CUDA driver", LogDirectEnds: "GPUDirect RDMA ends", LogNVLSChannels: "NVLS channels",
+	LogGPULinks: "GPU links", LogNICPaths: "GPU-NIC paths", LogPrediction: "predicted all_reduce bandwidth",
 	LogRows: "nccl-tests times", LogChoices: "algorithm/protocol/channels",
 }
 
@@ -77,7 +74,7 @@ func (a LogAspect) String() string {
 	case LogBusBW:
 		return fmt.Sprintf("busbw at %v (largest of %s)", a.From, units.Count(a.Sizes, "difference"))
 	}
-	return logKinds[a.Kind]
+	return cmp.Or(logKinds[a.Kind], strings.ReplaceAll(string(a.Kind), "-", " "))
 }
 
 // LogValue is what one log has of an aspect, in the field that fits it; empty where it has nothing.
