@@ -113,90 +113,32 @@ func (d *Dump) JSON() []byte {
 	return text
 }
 
-// Pickle is the dump as PyTorch's pickler writes it: protocol 2, and each text once.
-func (d *Dump) Pickle() []byte {
-	p := &pickler{memo: map[string]int{}}
-	p.out = append(p.out, 0x80, 2)
-	p.value(d.tree(false))
-	return append(p.out, '.')
-}
+// Pickle is the dump as a pickle of protocol 2, without what PyTorch's pickler remembers.
+func (d *Dump) Pickle() []byte { return append(pickled([]byte{0x80, 2}, d.tree(false)), '.') }
 
-type pickler struct {
-	out  []byte
-	memo map[string]int
-	next int
-}
-
-func (p *pickler) value(v any) {
+// pickled appends a value.
+func pickled(out []byte, v any) []byte {
 	switch v := v.(type) {
 	case nil:
-		p.out = append(p.out, 'N')
+		return append(out, 'N')
 	case bool:
-		p.out = append(p.out, map[bool]byte{true: 0x88, false: 0x89}[v])
+		return append(out, map[bool]byte{true: 0x88, false: 0x89}[v])
 	case int64:
-		p.number(v)
+		return binary.LittleEndian.AppendUint64(append(out, 0x8a, 8), uint64(v))
 	case string:
-		p.text(v)
+		return append(binary.LittleEndian.AppendUint32(append(out, 'X'), uint32(len(v))), v...)
 	case list:
-		p.out = append(p.out, ']')
-		p.put()
-		if len(v) > 0 {
-			p.out = append(p.out, '(')
-			for _, e := range v {
-				p.value(e)
-			}
-			p.out = append(p.out, 'e')
+		out = append(out, "]("...)
+		for _, e := range v {
+			out = pickled(out, e)
 		}
+		return append(out, 'e')
 	case dict:
-		p.out = append(p.out, '}')
-		p.put()
-		if len(v) > 0 {
-			p.out = append(p.out, '(')
-			for _, key := range slices.Sorted(maps.Keys(v)) {
-				p.text(key)
-				p.value(v[key])
-			}
-			p.out = append(p.out, 'u')
+		out = append(out, "}("...)
+		for _, key := range slices.Sorted(maps.Keys(v)) {
+			out = pickled(pickled(out, key), v[key])
 		}
-	default:
-		panic(fmt.Sprintf("no pickle of %T", v))
+		return append(out, 'u')
 	}
-}
-
-func (p *pickler) number(n int64) {
-	switch {
-	case n >= 0 && n < 1<<8:
-		p.out = append(p.out, 'K', byte(n))
-	case n >= 0 && n < 1<<16:
-		p.out = binary.LittleEndian.AppendUint16(append(p.out, 'M'), uint16(n))
-	case n == int64(int32(n)):
-		p.out = binary.LittleEndian.AppendUint32(append(p.out, 'J'), uint32(n))
-	default:
-		p.out = binary.LittleEndian.AppendUint64(append(p.out, 0x8a, 8), uint64(n))
-	}
-}
-
-func (p *pickler) text(s string) {
-	if at, known := p.memo[s]; known {
-		p.slot('h', 'j', at)
-		return
-	}
-	p.out = binary.LittleEndian.AppendUint32(append(p.out, 'X'), uint32(len(s)))
-	p.out = append(p.out, s...)
-	p.memo[s] = p.next
-	p.put()
-}
-
-// put remembers the value on the stack.
-func (p *pickler) put() {
-	p.slot('q', 'r', p.next)
-	p.next++
-}
-
-func (p *pickler) slot(short, long byte, at int) {
-	if at < 1<<8 {
-		p.out = append(p.out, short, byte(at))
-		return
-	}
-	p.out = binary.LittleEndian.AppendUint32(append(p.out, long), uint32(at))
+	panic(fmt.Sprintf("no pickle of %T", v))
 }
