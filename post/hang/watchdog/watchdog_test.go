@@ -28,7 +28,8 @@ func TestReadLines(t *testing.T) {
 	for line, want := range map[string]string{ // kind, rank, number, group, its number, enqueued, completed
 		"[Rank 7] Watchdog caught collective operation timeout: WorkNCCL(OpType=ALLREDUCE, TensorShape=[1], " +
 			"Timeout(ms)=1800000) ran for 1803308 milliseconds before timing out.": `timeout 7 -1 "" "" -1 -1`,
-		"[E ProcessGroupNCCL.cpp:458] [Rank 3] Watchdog caught collective operation timeout: " + work: `timeout 3 1580 "" "" -1 -1`,
+		"[E ProcessGroupNCCL.cpp:458] [Rank 3] Watchdog caught collective operation " +
+			"timeout: " + work: `timeout 3 1580 "" "" -1 -1`,
 		"[rank4]:[E321 02:07:08.408271257 ProcessGroupNCCL.cpp:607] [PG 5 Rank 0] Watchdog caught collective " +
 			"operation timeout: " + work: `timeout 4 1580 "" "5" -1 -1`,
 		"node1: [rank3]:[E ProcessGroupNCCL.cpp:1316] [PG 0 (default_pg) Rank 3] Timeout at NCCL work: 2070, last " +
@@ -36,19 +37,23 @@ func TestReadLines(t *testing.T) {
 		"[rank0]: [PG 1 Rank 0] Exception (either an error or timeout) detected by watchdog at work: 1580, last " +
 			"enqueued NCCL work: 1582, last completed NCCL work: 1579.": `status 0 1580 "" "1" 1582 1579`,
 		"[PG ID 0 PG GUID 0(default_pg) Rank 118]  failure detected by watchdog at work sequence id: 2398459 PG " +
-			"status: last enqueued work: 2398578, last completed work: 2398458": `status 118 2398459 "default_pg" "0" 2398578 2398458`,
+			"status: last enqueued work: 2398578, last completed work: " +
+			"2398458": `status 118 2398459 "default_pg" "0" 2398578 2398458`,
 		"[rank1]:[E1 x] [PG ID 2 PG GUID 7a9 Rank 0] Received a dump signal due to a collective timeout from  rank 0 " +
 			"and we will try our best to dump the debug info. Last enqueued NCCL work: 6, last completed NCCL work: " +
 			"6.This": `status 1 -1 "7a9" "2" 6 6`,
-		"[rank2]:[E] [PG 0 Rank 2] ProcessGroupNCCL's watchdog got stuck for 480 seconds without making progress": `stuck 2 -1 "" "0" -1 -1`,
+		"[rank2]:[E] [PG 0 Rank 2] ProcessGroupNCCL's watchdog got stuck for 480 seconds without " +
+			"making progress": `stuck 2 -1 "" "0" -1 -1`,
 		"[rank2] failed: RuntimeError [/x/gloo/transport/tcp/unbound_buffer.cc:129] Timed out waiting 8000ms for " +
 			"send operation to complete": `transfer 2 -1 "" "" -1 -1`,
-		"[1,3]<stderr>: Connection closed by peer [127.0.0.1]:26777.":                           `closed 3 -1 "" "" -1 -1`,
-		"3: [x/pair.cc:545] Read error [127.0.0.1]:18870: Connection reset by peer.":            `closed 3 -1 "" "" -1 -1`,
-		"[rank0]: [Rank 0]: Ranks 4, 7 failed to pass monitoredBarrier in 2000 ms":              `barrier 0 -1 "" "" -1 -1`,
-		"srun: error: node7: task 3: Killed":                                                    `death 3 -1 "" "" -1 -1`,
-		"mpirun noticed that process rank 2 with PID 0 on node a exited on signal 9 (Killed).":  `death 2 -1 "" "" -1 -1`,
-		"mpirun noticed that process rank 2 with PID 0 on node a exited on signal 6 (Aborted).": `aftermath 2 -1 "" "" -1 -1`,
+		"[1,3]<stderr>: Connection closed by peer [127.0.0.1]:26777.":                `closed 3 -1 "" "" -1 -1`,
+		"3: [x/pair.cc:545] Read error [127.0.0.1]:18870: Connection reset by peer.": `closed 3 -1 "" "" -1 -1`,
+		"[rank0]: [Rank 0]: Ranks 4, 7 failed to pass monitoredBarrier in 2000 ms":   `barrier 0 -1 "" "" -1 -1`,
+		"srun: error: node7: task 3: Killed":                                         `death 3 -1 "" "" -1 -1`,
+		"mpirun noticed that process rank 2 with PID 0 on node a exited on signal 9 " +
+			"(Killed).": `death 2 -1 "" "" -1 -1`,
+		"mpirun noticed that process rank 2 with PID 0 on node a exited on signal 6 " +
+			"(Aborted).": `aftermath 2 -1 "" "" -1 -1`,
 	} {
 		all := read(-1, line)
 		if len(all) != 1 {
