@@ -73,11 +73,7 @@ func (r *Reader) count(k *member, what coll.Collective, made nccllogs.NCCLCall, 
 			c.Count, c.Size = Unknown, Unknown
 		}
 	}
-	of, added := row(r, &r.log.Calls, c)
-	if added {
-		*of = c
-	}
-	of.Times++
+	row(r, &r.log.Calls, c, c).Times++
 }
 
 // maxPositions is how many calls, over all communicators, are kept for comparing: eight bytes each.

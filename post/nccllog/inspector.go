@@ -82,10 +82,8 @@ func (r *Reader) inspectorLine(line string, _ bool) {
 		comm, name, source string
 		bytes              int64
 	}
-	m, added := row(r, &r.log.Inspected, key{rec.Header.ID, c.Name, c.Source, c.Bytes})
-	if added {
-		*m = Inspected{Comm: rec.Header.ID, Name: c.Name, Source: c.Source, Bytes: c.Bytes, byRank: map[int]*sampler{}}
-	}
+	m := row(r, &r.log.Inspected, key{rec.Header.ID, c.Name, c.Source, c.Bytes},
+		Inspected{Comm: rec.Header.ID, Name: c.Name, Source: c.Source, Bytes: c.Bytes, byRank: map[int]*sampler{}})
 	m.Ranks, m.Most = rec.Header.Ranks, max(m.Most, c.Time)
 	m.Calls++
 	m.busbw.add(c.Busbw, maxSamples)

@@ -20,11 +20,8 @@ const (
 // name adds a name to a list. The key has a type of its own.
 func (r *Reader) name(p *process, list, name, version string) bool {
 	type key struct{ list, name, version string }
-	n, added := row(r, r.names[list], key{list, name, version})
-	if added {
-		*n = Named{Name: strings.TrimSpace(name), Version: version}
-	}
-	p.by(&n.Processes)
+	p.by(&row(r, r.names[list], key{list, name, version},
+		Named{Name: strings.TrimSpace(name), Version: version}).Processes)
 	return true
 }
 
@@ -120,10 +117,7 @@ func readGDR(r *Reader, p *process, m message) bool {
 		return false
 	}
 	k := key{of[2] + of[3], of[1] == "Enabled"}
-	g, added := row(r, &r.log.Network.GDR, k)
-	if added {
-		*g = GDR{Device: k.device, Enabled: k.enabled, Said: strings.TrimSpace(m.text)}
-	}
-	p.by(&g.Processes)
+	p.by(&row(r, &r.log.Network.GDR, k,
+		GDR{Device: k.device, Enabled: k.enabled, Said: strings.TrimSpace(m.text)}).Processes)
 	return true
 }

@@ -72,18 +72,18 @@ func NewReader() *Reader {
 // mostRows is how many rows each list of a Log has.
 const mostRows = 1 << 20
 
-// row returns the row of a list that a key identifies, and whether it is new. Where the list is full, it is lost.
-func row[T any](r *Reader, list *[]T, key any) (row *T, added bool) {
+// row returns the row of a list that a key identifies, which begins as first. Where the list is full, it is lost.
+func row[T any](r *Reader, list *[]T, key any, first T) *T {
 	i, known := r.index[key]
 	if !known {
 		if len(*list) >= mostRows {
-			return new(T), true
+			return &first
 		}
 		i = len(*list)
 		r.index[key] = i
-		*list = append(*list, *new(T))
+		*list = append(*list, first)
 	}
-	return &(*list)[i], !known
+	return &(*list)[i]
 }
 
 // NothingError reports a file without anything that this package reads.

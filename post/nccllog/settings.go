@@ -9,11 +9,8 @@ import (
 // set adds a setting. The key has a type of its own.
 func (r *Reader) set(p *process, name, value, from, said string) bool {
 	type key struct{ name, value, from string }
-	s, added := row(r, &r.log.Settings, key{name, value, from})
-	if added {
-		*s = Setting{Name: name, Value: value, From: from, Said: strings.TrimSpace(said)}
-	}
-	p.by(&s.Processes)
+	p.by(&row(r, &r.log.Settings, key{name, value, from},
+		Setting{Name: name, Value: value, From: from, Said: strings.TrimSpace(said)}).Processes)
 	return true
 }
 

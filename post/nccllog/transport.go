@@ -46,10 +46,7 @@ func readTransport(r *Reader, p *process, m message) bool {
 		via      string
 		receive  bool
 	}
-	known, added := row(r, &r.log.Transports, key{t.of, t.From, t.To, t.Via, t.Receive})
-	if added {
-		*known = t
-	}
+	known := row(r, &r.log.Transports, key{t.of, t.From, t.To, t.Via, t.Receive}, t)
 	if len(known.Channels) < maxChannels {
 		addTo(&known.Channels, channel)
 	}

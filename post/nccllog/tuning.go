@@ -36,11 +36,7 @@ func readChoice(r *Reader, p *process, m message) bool {
 		return false
 	}
 	ch.of = p.context(m.head, false)
-	known, added := row(r, &r.log.Choices, ch)
-	if added {
-		*known = ch
-	}
-	known.Times++
+	row(r, &r.log.Choices, ch, ch).Times++
 	return true
 }
 
@@ -116,8 +112,7 @@ func readCostTable(r *Reader, p *process, m message) bool {
 		}
 		c.Spaces()
 		c.Read("%", &f.Bw)
-		cost, _ := row(r, &r.log.Predictions, known)
-		*cost = f
+		*row(r, &r.log.Predictions, known, f) = f
 	}
 	return true
 }

@@ -2,7 +2,6 @@ package nccllog
 
 import (
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -30,19 +29,9 @@ func readVersionLine(r *Reader, p *process, m message) bool {
 
 // sawVersion adds a version; a nil process is unknown.
 func (r *Reader) sawVersion(v Version, p *process) {
-	i := slices.IndexFunc(r.log.Versions, func(o Version) bool {
-		return o.Text == v.Text && o.Library == v.Library && o.CUDA == v.CUDA && o.Git == v.Git
-	})
-	if i < 0 {
-		if i = len(r.log.Versions); i >= maxVersions {
-			return
-		}
-		r.log.Versions = append(r.log.Versions, v)
-	}
-	p.by(&r.log.Versions[i].Processes)
+	type key struct{ library, text, cuda, git string }
+	p.by(&row(r, &r.log.Versions, key{string(v.Library), v.Text, v.CUDA, v.Git}, v).Processes)
 }
-
-const maxVersions = 1000
 
 func readVersion(text string) (v Version, ok bool) {
 	text = strings.TrimSpace(text)

@@ -23,11 +23,8 @@ func (r *Reader) warned(p *process, key string, m Message) {
 	if _, known := r.index[text(key)]; !known && len(r.log.Messages) >= maxMessages {
 		key = m.Level + " " + shape(m.Text)
 	}
-	w, added := row(r, &r.log.Messages, text(key))
-	if added {
-		m.File, m.Line = len(r.log.Files)-1, r.line
-		*w = m
-	}
+	m.File, m.Line = len(r.log.Files)-1, r.line
+	w := row(r, &r.log.Messages, text(key), m)
 	w.Times++
 	p.by(&w.Processes)
 }
