@@ -103,7 +103,9 @@ func TestFromText(t *testing.T) {
 			Lower: 0.25e-6, LowerShare: 0.6, Upper: 0.5e-6, UpperShare: 0.4,
 		},
 		"3 samples are not finite numbers and are left out of every figure": notice.SamplesNotFinite{Samples: 3},
-		"timer: one clock reading (25 ns) is 12 % of what is timed":         notice.TimerCost{Reading: 25e-9, Share: 0.12},
+		"timer: one clock reading (25 ns) is 12 % of what is timed": notice.TimerCost{
+			Reading: 25e-9, Share: 0.12,
+		},
 		"timer: percentiles are not claimed, the clock's step (1000 ns) " +
 			"is over a tenth of what is timed": notice.TimerResolution{Step: 1e-6},
 		"clocks: the offset between hosts is known to 2.5 us, which is 20 % of what is timed": notice.ClockUncertainty{
@@ -123,7 +125,9 @@ func TestFromText(t *testing.T) {
 		"load: vm had a load average of 3.33 before the run; other work disturbs the figures": notice.HostLoad{
 			Host: "vm", Load: 3.33,
 		},
-		"threads: as an earlier version put it":                                     notice.Oversubscribed{Why: "as an earlier version put it"},
+		"threads: as an earlier version put it": notice.Oversubscribed{
+			Why: "as an earlier version put it",
+		},
 		"too small: 8 ranks share it in pieces of whole 16 bytes, and none is left": notice.TooSmall{Ranks: 8},
 		"time: its 100 operations would take about 3m20s, and --time-limit leaves 1m0s": notice.TakesTooLong{
 			Operations: 100, Takes: 200, Left: 60,

@@ -170,18 +170,3 @@ func TestStopperNonFiniteSamples(t *testing.T) {
 		}
 	}
 }
-
-func BenchmarkNext(b *testing.B) {
-	x := decay.sample(seeded(1), 100_000)
-	s := NewStopper(Rule{})
-	for b.Loop() {
-		s.Next(x, 1)
-	}
-}
-
-func BenchmarkSummarise(b *testing.B) {
-	x := decay.sample(seeded(1), 100_000)
-	for b.Loop() {
-		Summarise(x)
-	}
-}

@@ -2,6 +2,8 @@ package hang
 
 import (
 	"fmt"
+	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -22,6 +24,22 @@ func at(rank int, iteration uint64, stage string) launch.Report {
 
 func known(rank int, s launch.Standing) launch.Report {
 	return launch.Report{Rank: rank, Host: fmt.Sprintf("node%02d", rank), PID: 1000 + rank, Standing: s}
+}
+
+// reports reads "0 18 issuing, 1 Silent": ranks at an iteration and a stage of it, or known to be something else.
+func reports(text string) (all []launch.Report) {
+	other := map[string]launch.Standing{"Silent": launch.Silent, "Gone": launch.Gone, "Left": launch.Left}
+	for entry := range strings.SplitSeq(text, ", ") {
+		words := strings.SplitN(entry+" ", " ", 3)
+		rank, _ := strconv.Atoi(words[0])
+		iteration, err := strconv.Atoi(words[1])
+		if err != nil {
+			all = append(all, known(rank, other[words[1]]))
+			continue
+		}
+		all = append(all, at(rank, uint64(iteration), strings.TrimSpace(words[2])))
+	}
+	return all
 }
 
 func TestNameHang(t *testing.T) {
@@ -51,19 +69,18 @@ func TestNameHang(t *testing.T) {
 		not   []string
 	}{
 		"stopped": {
-			[]launch.Report{at(0, 18, "issuing"), known(1, launch.Silent), at(2, 18, "issuing")},
+			reports("0 18 issuing, 1 Silent, 2 18 issuing"),
 			[]string{"rank 1 on node01 (pid 1001) does not answer",
 				"ranks 0 on node00, 2 on node02 are at iteration 18 (issuing) of " + hungCase,
 				"in phase latency for 1m1s"},
 			[]string{"rank 2 on node02 is still"},
 		},
 		"killed": {
-			[]launch.Report{at(0, 18, "issuing"), known(1, launch.Gone)},
+			reports("0 18 issuing, 1 Gone"),
 			[]string{"rank 1 on node01 (pid 1001) exited", hungCase}, nil,
 		},
 		"gone and silent": {
-			[]launch.Report{at(0, 18, "issuing"), known(1, launch.Silent), known(2, launch.Gone),
-				known(3, launch.Silent)},
+			reports("0 18 issuing, 1 Silent, 2 Gone, 3 Silent"),
 			[]string{"rank 2 on node02 (pid 1002) exited",
 				"ranks 1 on node01 (pid 1001), 3 on node03 (pid 1003) do not answer"}, nil,
 		},
@@ -73,24 +90,24 @@ func TestNameHang(t *testing.T) {
 			[]string{"the library on rank 0 reports: waiting for rank 2 to connect"}, []string{"the library on rank 1"},
 		},
 		"left": {
-			[]launch.Report{at(0, 18, "issuing"), known(1, launch.Left)},
+			reports("0 18 issuing, 1 Left"),
 			[]string{"rank 1 on node01 (pid 1001) ended before the others"}, nil,
 		},
 		"an iteration behind": {
-			[]launch.Report{at(0, 18, "issuing"), at(1, 18, "issuing"), at(2, 17, "issuing")},
+			reports("0 18 issuing, 1 18 issuing, 2 17 issuing"),
 			[]string{"rank 2 on node02 is still at iteration 17 (issuing) of " + hungCase,
 				"while ranks 0 on node00, 1 on node01 are at iteration 18"}, nil,
 		},
 		"a stage behind": {
-			[]launch.Report{at(0, 17, "issuing"), at(1, 17, "synchronising the ranks")},
+			reports("0 17 issuing, 1 17 synchronising the ranks"),
 			[]string{"rank 1 on node01 is still at iteration 17 (synchronising the ranks)"}, nil,
 		},
 		"done with an iteration is ahead of it": {
-			[]launch.Report{at(0, 17, ""), at(1, 17, "waiting for completion")}, []string{"rank 1 on node01 is still"},
+			reports("0 17, 1 17 waiting for completion"), []string{"rank 1 on node01 is still"},
 			nil,
 		},
 		"rank 0 itself": {
-			[]launch.Report{at(0, 16, "issuing"), at(1, 17, "issuing"), at(2, 19, "issuing")},
+			reports("0 16 issuing, 1 17 issuing, 2 19 issuing"),
 			[]string{"rank 0 on node00 is still at iteration 16", "are at iteration 19 (issuing) of " + hungCase,
 				"or before it"}, nil,
 		},
@@ -106,7 +123,7 @@ func TestNameHang(t *testing.T) {
 			[]launch.Report{at(0, 18, "issuing"), in(1, "check", 7, 4)}, []string{"none is behind"}, []string{"still"},
 		},
 		"no rank is behind": {
-			[]launch.Report{at(0, 18, "issuing"), at(1, 18, "issuing"), at(2, 18, "issuing")},
+			reports("0 18 issuing, 1 18 issuing, 2 18 issuing"),
 			[]string{"all 3 ranks that answer are at iteration 18", "the library or the network hangs"},
 			[]string{"still"},
 		},
@@ -122,7 +139,7 @@ func TestNameHang(t *testing.T) {
 				"no report from rank 2: no side channel to them without rank 0"},
 			[]string{"firewall"},
 		},
-		"no hub": {[]launch.Report{at(0, 18, "issuing")},
+		"no hub": {reports("0 18 issuing"),
 			[]string{"rank 0 on node00 is at iteration 18", "the state of other ranks is unknown"}, nil},
 		"before any": {[]launch.Report{noCase, known(2, launch.Silent)},
 			[]string{"rank 2 on node02", "is in phase MPI_Init for 1m1s"}, []string{"iteration", " of "}},
@@ -138,7 +155,7 @@ func TestNameHang(t *testing.T) {
 		"other groups are no measure": {[]launch.Report{grouped(0, "a+b", time.Minute), grouped(1, "a+b", time.Second),
 			grouped(2, "c+d", time.Second)}, []string{"all 2 ranks of the sub-world that answer"},
 			[]string{"rank 2 on node02 is still"}},
-		"many behind": {append([]launch.Report{at(0, 18, "issuing")}, crowdAt(1, 9, 17)...),
+		"many behind": {append(reports("0 18 issuing"), crowdAt(1, 9, 17)...),
 			[]string{"1 on node01, 2 on node02, 3 on node03, 4 on node04 and 5 more are still"}, []string{"node05"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -166,15 +183,14 @@ func TestHungRanks(t *testing.T) {
 		ranks []launch.Report
 		want  []notice.HungRank
 	}{
-		"behind": {[]launch.Report{at(0, 18, "issuing"), at(1, 18, "issuing"), at(2, 17, "issuing")}, []notice.HungRank{
+		"behind": {reports("0 18 issuing, 1 18 issuing, 2 17 issuing"), []notice.HungRank{
 			{PlacedRank: notice.PlacedRank{Rank: 2, Host: "node02"}, Standing: notice.StandingBehind, Phase: "latency",
 				Case: hungCase, Iteration: 17}}},
-		"lost": {[]launch.Report{at(0, 18, "issuing"), known(1, launch.Silent), known(2, launch.Gone),
-			known(3, launch.Left)}, []notice.HungRank{
+		"lost": {reports("0 18 issuing, 1 Silent, 2 Gone, 3 Left"), []notice.HungRank{
 			{PlacedRank: notice.PlacedRank{Rank: 2, Host: "node02"}, Standing: notice.StandingGone},
 			{PlacedRank: notice.PlacedRank{Rank: 1, Host: "node01"}, Standing: notice.StandingSilent},
 			{PlacedRank: notice.PlacedRank{Rank: 3, Host: "node03"}, Standing: notice.StandingLeft}}},
-		"no rank": {[]launch.Report{at(0, 18, "issuing"), at(1, 18, "issuing")}, nil},
+		"no rank": {reports("0 18 issuing, 1 18 issuing"), nil},
 	} {
 		test.SliceEqOp(t, c.want, Diagnose(c.ranks[1:], c.ranks[0].State).Ranks, test.Sprint(name))
 	}

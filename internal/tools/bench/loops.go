@@ -42,7 +42,8 @@ func (c config) loops(name string, worlds []int) error {
 		"Ratio: median of paired batches\nwith its 95 % CI. Targets: upper end at most 1.02 back to back; "+
 		"1.05 and a clock reading in latency mode.")
 	for _, n := range worlds {
-		table, err := c.mpirun(n, "-ranks", name, "-top", c.top, "-budget", c.budget.String(), "-max", fmt.Sprint(c.max))
+		table, err := c.mpirun(n, "-ranks", name, "-top", c.top, "-budget", c.budget.String(), "-max",
+			fmt.Sprint(c.max))
 		if err != nil {
 			return err
 		}
