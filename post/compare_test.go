@@ -320,22 +320,6 @@ func TestCompareFindings(t *testing.T) {
 	}
 }
 
-func TestFailAbove(t *testing.T) {
-	a, b := pair(t, launches{n: 4, factor: 1, noise: 0.002}, launches{n: 4, factor: 1.1, noise: 0.002})
-	for flags, want := range map[string]int{
-		"--fail-above 5%": codeExceeded, "--fail-above 20%": 0, "": 0, "--margin 15% --fail-above 5%": 0,
-	} {
-		if _, code, stderr := compareJSON(t, append(strings.Fields(flags), a, b)...); code != want ||
-			(code == 0) != (stderr == "") {
-			t.Errorf("%s: exit %d, want %d; %s", flags, code, want, stderr)
-		}
-	}
-	// Improvements never exceed the limit.
-	if _, code, _ := compareJSON(t, "--fail-above", "5%", b, a); code != 0 {
-		t.Errorf("better: exit %d", code)
-	}
-}
-
 // Properties that distinguish a side's points must be equal; properties with one value per side are compared.
 func TestComparePairs(t *testing.T) {
 	dir := t.TempDir()
@@ -517,36 +501,3 @@ func TestCompareFacts(t *testing.T) {
 	}
 }
 
-func TestCompareErrors(t *testing.T) {
-	a, b := pair(t, launches{n: 1, factor: 1}, launches{n: 1, factor: 1})
-	dir := t.TempDir()
-	rehearsed, wide := filepath.Join(dir, "rehearsed"), filepath.Join(dir, "wide")
-	fixtures["rehearsed2"].save(t, rehearsed)
-	fixtures["quick"].save(t, wide)
-	for _, c := range []struct {
-		args  []string
-		code  int
-		words string
-	}{
-		{[]string{a}, 1, "only one side"},
-		{nil, 1, "only one side"},
-		{[]string{a, rehearsed}, 1, "allow both with --include-simulated"},
-		{[]string{"--by", "backend", a, rehearsed}, 1, "--include-simulated"},
-		{[]string{"--by", "variant", a, b}, 1, "all launches have the same variant"},
-		{[]string{"--by", "varint", a, b}, 1, `did you mean "variant"`},
-		{[]string{"--base", "c", a, b}, 1, `unknown side "c"`},
-		{[]string{"--margin", "3", a, b}, 1, "is not a percentage over 0, such as 5%"},
-		{[]string{"--fail-above", "0%", a, b}, 1, "is not a percentage over 0, such as 5%"},
-		{[]string{"--format", "xml", a, b}, 1, "known: text, markdown, json"},
-		{[]string{a, wide}, 2, "world: 2 in " + a + ", 4 in " + wide},
-		{[]string{a, filepath.Join(dir, "gone")}, 2, "no such file"},
-	} {
-		if _, code, stderr := compareJSON(t, c.args...); code != c.code || !strings.Contains(stderr, c.words) {
-			t.Errorf("%v: exit %d, want %d; %s", c.args, code, c.code, stderr)
-		}
-	}
-	both, code, _ := compareJSON(t, "--include-rehearsed", a, rehearsed)
-	if code != 0 || !both.Sides[1].Simulated {
-		t.Errorf("let in: exit %d, %+v", code, both.Sides)
-	}
-}

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 )
 
@@ -64,46 +63,3 @@ func sameRuns(t *testing.T, n int, want string, args []string) {
 	}
 }
 
-// TestCompareSharedRuns: sides that share some of their runs are refused.
-func TestCompareSharedRuns(t *testing.T) {
-	dir := t.TempDir()
-	ab, b := filepath.Join(dir, "ab"), filepath.Join(dir, "b")
-	launches{n: 2, step: 1, factor: 1}.save(t, ab)
-	launches{n: 1, step: 1, first: 1, factor: 1}.save(t, b)
-	for _, args := range [][]string{{ab, b}, {b, ab}, {b, b, ab}} {
-		if _, code, stderr := compareJSON(t, args...); code != codeUsage ||
-			!strings.Contains(stderr, "compare different runs") {
-			t.Errorf("%v: exit %d; %s", args, code, stderr)
-		}
-	}
-}
-
-// TestCompareReportsFiles: problems of files are notices like all others: in the JSON, for --fail-on, and for --ignore.
-func TestCompareReportsFiles(t *testing.T) {
-	dir := t.TempDir()
-	a, b := filepath.Join(dir, "a"), filepath.Join(dir, "b")
-	launches{n: 4, step: 2, factor: 1}.save(t, a)
-	launches{n: 4, step: 2, first: 1, factor: 1}.save(t, b)
-	files, err := filepath.Glob(filepath.Join(b, "*.jsonl"))
-	if err != nil || len(files) == 0 {
-		t.Fatal(files, err)
-	}
-	f, err := os.OpenFile(files[0], os.O_APPEND|os.O_WRONLY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := f.WriteString(`{"kind":"case"`); err != nil {
-		t.Fatal(err)
-	}
-	if err := f.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if d, code, stderr := compareJSON(t, "--fail-on", "warning", a, b); !d.has("torn-line") || code != codeExceeded ||
-		!strings.Contains(stderr, "incomplete") {
-		t.Errorf("exit %d, %+v; %s", code, d.Notices, stderr)
-	}
-	if d, code, stderr := compareJSON(t, "--fail-on", "warning", "--ignore", "torn-line", a, b); d.has("torn-line") ||
-		code != 0 || stderr != "" {
-		t.Errorf("ignored: exit %d, %+v; %s", code, d.Notices, stderr)
-	}
-}

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"io"
-	"strings"
 	"testing"
 
 	"busbar/internal/notice"
@@ -88,28 +87,3 @@ func TestShowJSONHasFacts(t *testing.T) {
 	}
 }
 
-func TestShowFailOn(t *testing.T) {
-	crowded, wrong, simulated := t.TempDir(), t.TempDir(), t.TempDir()
-	fixtures["rehearsed"].save(t, simulated)
-	fixtures["gloo4"].save(t, crowded)
-	broken := fixtures["gloo2"]
-	broken.edit = func(_ *result.Run, all []*result.Record, _ *result.End) { all[3].Status = result.Wrong }
-	broken.save(t, wrong)
-	for _, c := range []struct {
-		args string
-		code int
-	}{
-		{"--fail-on warning " + crowded, codeExceeded},
-		{"--fail-on error " + crowded, codeDone},
-		{"--fail-on warning --ignore oversubscribed " + crowded, codeDone},
-		{"--fail-on error " + wrong, codeExceeded},
-		{"--fail-on error --ignore points-failed " + wrong, codeDone},
-		{"--fail-on warning " + simulated, codeExceeded},
-		{"--fail-on fatal " + crowded, codeUsage},
-		{"--ignore oversubscribe " + crowded, codeUsage},
-	} {
-		if _, code := shown(t, strings.Fields(c.args)...); code != c.code {
-			t.Errorf("%s: exit code %d, want %d", c.args, code, c.code)
-		}
-	}
-}
