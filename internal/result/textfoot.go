@@ -48,7 +48,7 @@ func (v *textView) ending() string {
 
 func counts(points map[Status]int) string {
 	var parts []string
-	for _, s := range []Status{OK, Skipped, Unsupported, OOM, Timeout, Wrong, Failed} {
+	for _, s := range Statuses {
 		if n := points[s]; n > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", n, s))
 		}

@@ -8,6 +8,7 @@ import (
 	"busbar/internal/notice"
 	"busbar/internal/result"
 	"busbar/internal/step"
+	"busbar/internal/units"
 	"busbar/post/analysis"
 )
 
@@ -58,9 +59,7 @@ func (k *kind) gather(ctx context.Context, sides []*side) (*gathered, []notice.N
 // datasets are those of sides, each once.
 func datasets(sides []*side) (all []*result.Dataset) {
 	for _, s := range sides {
-		if !slices.Contains(all, s.data) {
-			all = append(all, s.data)
-		}
+		all = units.AddOnce(all, s.data)
 	}
 	return all
 }

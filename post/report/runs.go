@@ -10,18 +10,6 @@ import (
 	"busbar/post/analysis"
 )
 
-// statuses are in the order in which they are counted.
-var statuses = []result.Status{
-	result.OK,
-	result.Unfinished,
-	result.Skipped,
-	result.Unsupported,
-	result.OOM,
-	result.Timeout,
-	result.Wrong,
-	result.Failed,
-}
-
 // names are those of all contenders that have a run.
 func (l runList) names() map[analysis.Contender]string {
 	var all []analysis.Contender
@@ -44,7 +32,7 @@ func (g *gathered) countWords() string {
 			words = append(words, fmt.Sprintf("%d %s", n, text))
 		}
 	}
-	for _, s := range statuses {
+	for _, s := range result.Statuses {
 		add(g.counts[s], string(s))
 		known += g.counts[s]
 	}
