@@ -93,12 +93,6 @@ func TestStopperBudget(t *testing.T) {
 	}
 }
 
-func TestStopperFixedCount(t *testing.T) {
-	if more, _ := NewStopper(Rule{MinSamples: 500, MaxSamples: 500}).Next(nil, 0); more != 500 {
-		t.Errorf("asked for %d", more)
-	}
-}
-
 // Checks become less frequent, so that there are few of them.
 func TestStopperIntervals(t *testing.T) {
 	s := NewStopper(Rule{MaxSamples: 100_000})
@@ -168,20 +162,5 @@ func TestStopperNonFiniteSamples(t *testing.T) {
 		if _, reason := NewStopper(Rule{Precision: 0.02}).Next(x, 1); reason != want {
 			t.Errorf("%d finite samples of 40: %v, want %v", finite, reason, want)
 		}
-	}
-}
-
-func BenchmarkNext(b *testing.B) {
-	x := decay.sample(seeded(1), 100_000)
-	s := NewStopper(Rule{})
-	for b.Loop() {
-		s.Next(x, 1)
-	}
-}
-
-func BenchmarkSummarise(b *testing.B) {
-	x := decay.sample(seeded(1), 100_000)
-	for b.Loop() {
-		Summarise(x)
 	}
 }
