@@ -7,18 +7,15 @@ import (
 
 	"busbar/internal/notice"
 	"busbar/internal/result"
+	"busbar/internal/units"
 	"busbar/post/analysis"
 )
 
 // names are those of all contenders that have a run.
 func (l runList) names() map[analysis.Contender]string {
 	var all []analysis.Contender
-	seen := map[analysis.Contender]bool{}
 	for _, g := range l {
-		if who := analysis.ContenderOf(g.run); !seen[who] {
-			seen[who] = true
-			all = append(all, who)
-		}
+		all = units.AddOnce(all, analysis.ContenderOf(g.run))
 	}
 	return analysis.Names(all)
 }
