@@ -114,13 +114,10 @@ type comparedJSON struct {
 // comparedKind is the part on collectives, or on training steps.
 type comparedKind struct {
 	Sides []struct {
-		Side, Name  string
-		Launches    []string
-		First, Last *string
-		Simulated   bool
+		Side, Name string
+		Launches   []string
 	}
 	Comparisons []struct {
-		Side       string
 		Pairs      *string
 		Labellings int
 		Counts     map[string]int
@@ -166,10 +163,7 @@ type comparedPoint struct {
 	pointPlace
 	A, B      comparedTimes
 	Ratio, Lo *float64
-	P         *float64
 	Verdict   string
-	More      *int `json:"more_launches"`
-	Exceeded  bool
 	Notices   []notice.Brief
 }
 
