@@ -2,7 +2,6 @@ package main
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -60,7 +59,7 @@ check.`,
   post compare --fail-above 5% baseline tonight        # exit status 7 if worse
   post compare -o comparison baseline monday tuesday   # and Markdown, JSON`,
 		ValidArgsFunction: resultFiles,
-		RunE:              func(cmd *cobra.Command, args []string) error { return c.run(cmd.Context(), cmd, args) },
+		RunE:              c.run,
 	}
 	f := cmd.Flags()
 	f.StringVar(&c.by, "by", "", "split by this `WORD`: variant, library, …")
@@ -76,7 +75,7 @@ check.`,
 	return cmd
 }
 
-func (c *comparer) run(ctx context.Context, cmd *cobra.Command, args []string) error {
+func (c *comparer) run(cmd *cobra.Command, args []string) error {
 	limits, err := c.limits(cmd)
 	if err == nil {
 		err = c.Check()
@@ -84,7 +83,7 @@ func (c *comparer) run(ctx context.Context, cmd *cobra.Command, args []string) e
 	if err != nil {
 		return usage.New(err)
 	}
-	all, lacking, notes, err := compare.Results(ctx, &compare.Options{
+	all, lacking, notes, err := compare.Results(cmd.Context(), &compare.Options{
 		MergeOptions: c.MergeOptions, Args: args, Divide: cmd.Flags().Changed("by"), By: c.by, Base: c.base,
 		Limits: limits, Strict: c.strict, Seed: c.seed,
 	})
@@ -101,7 +100,7 @@ func (c *comparer) run(ctx context.Context, cmd *cobra.Command, args []string) e
 			{Name: "compare.md", Write: func(w io.Writer) error { return doc.Write(w, document.Markdown) }},
 			{Name: "compare.json", Write: func(w io.Writer) error { return doc.Write(w, document.JSON) }},
 		}
-		if err := atomicfile.WriteAll(ctx, c.out, files, wrote); err != nil {
+		if err := atomicfile.WriteAll(cmd.Context(), c.out, files, wrote); err != nil {
 			return err
 		}
 	}

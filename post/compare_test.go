@@ -5,14 +5,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"reflect"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
@@ -59,15 +57,27 @@ func (l launches) save(t testing.TB, dir string) {
 	}
 }
 
-// scriptLaunches is the command `launches DIR FIRST STEP N FACTOR [wrong]` of scripts; launches differ by 1 %, and the
-// second one may have wrong data at 512 B.
+// scriptLaunches is the command `launches DIR FIRST STEP N FACTOR [quiet|wrong|STATUS[@LAUNCH]]` of scripts. Launches
+// differ by 1 %, or by 0.2 %. The point of 512 B has wrong data in the second launch, or another status and no time in
+// all launches or one.
 func scriptLaunches(ts *testscript.TestScript, _ bool, args []string) {
 	number := scriptNumbers(ts, args[1:5])
 	l := launches{first: int(number[0]), step: int(number[1]), n: int(number[2]), factor: number[3], noise: 0.01}
-	if len(args) > 5 {
+	edit, only, _ := strings.Cut(append(args, "")[5], "@")
+	switch edit {
+	case "":
+	case "quiet":
+		l.noise = 0.002
+	case "wrong":
 		l.edit = func(launch int, _ *result.Run, records []*result.Record) {
 			if launch == l.first+l.step {
 				records[2].Status, records[2].Reason = result.Wrong, "3 elements differ"
+			}
+		}
+	default:
+		l.edit = func(launch int, _ *result.Run, records []*result.Record) {
+			if r := records[2]; only == "" || only == strconv.Itoa(launch) {
+				r.Status, r.Reason, r.Time = result.Status(edit), "the reason", nil
 			}
 		}
 	}
@@ -104,13 +114,10 @@ type comparedJSON struct {
 // comparedKind is the part on collectives, or on training steps.
 type comparedKind struct {
 	Sides []struct {
-		Side, Name  string
-		Launches    []string
-		First, Last *string
-		Simulated   bool
+		Side, Name string
+		Launches   []string
 	}
 	Comparisons []struct {
-		Side       string
 		Pairs      *string
 		Labellings int
 		Counts     map[string]int
@@ -156,10 +163,7 @@ type comparedPoint struct {
 	pointPlace
 	A, B      comparedTimes
 	Ratio, Lo *float64
-	P         *float64
 	Verdict   string
-	More      *int `json:"more_launches"`
-	Exceeded  bool
 	Notices   []notice.Brief
 }
 
@@ -212,128 +216,6 @@ func saved(t *testing.T, a, b interface{ save(testing.TB, string) }) (string, st
 	a.save(t, filepath.Join(dir, "a"))
 	b.save(t, filepath.Join(dir, "b"))
 	return filepath.Join(dir, "a"), filepath.Join(dir, "b")
-}
-
-func TestCompareVerdicts(t *testing.T) {
-	four := launches{n: 4, factor: 1, noise: 0.002}
-	with := func(n int, factor float64) launches { return launches{n: n, factor: factor, noise: 0.002} }
-	for name, c := range map[string]struct {
-		a, b  launches
-		flags []string
-		want  string
-		more  int
-	}{
-		"nothing":                        {four, four, nil, "same", 0},
-		"slower":                         {four, with(4, 1.1), nil, "worse", 0},
-		"faster":                         {four, with(4, 0.9), nil, "better", 0},
-		"slower within the margin":       {four, with(4, 1.1), []string{"--margin", "20%"}, "same", 0},
-		"one launch of each":             {with(1, 1), with(1, 2), nil, "inconclusive", 3},
-		"three launches of each":         {with(3, 1), with(3, 2), nil, "inconclusive", 1},
-		"four launches, strictly":        {four, with(4, 2), []string{"--strict"}, "inconclusive", 1},
-		"five launches of each, stricly": {with(5, 1), with(5, 2), []string{"--strict"}, "worse", 0},
-	} {
-		a, b := pair(t, c.a, c.b)
-		got, code, stderr := compareJSON(t, append(c.flags, a, b)...)
-		if code != 0 || stderr != "" || len(got.Comparisons) != 1 || len(got.Comparisons[0].Points) != 14 {
-			t.Fatalf("%s: exit %d, %s, %+v", name, code, stderr, got)
-		}
-		for _, p := range got.Comparisons[0].Points {
-			if p.Verdict != c.want || c.want == "inconclusive" && (p.More == nil || *p.More != c.more || p.P != nil) ||
-				c.want != "inconclusive" && p.P == nil {
-				t.Errorf("%s: %s: %+v", name, coll.FormatSize(p.SizeBytes, true), p)
-			}
-		}
-		if n := got.Comparisons[0].Counts[c.want]; n != 14 {
-			t.Errorf("%s: counted %v", name, got.Comparisons[0].Counts)
-		}
-	}
-}
-
-// Points that failed or are missing on one side are listed whatever the times.
-func TestCompareFindings(t *testing.T) {
-	status := func(at int, only int, s result.Status) func(int, *result.Run, []*result.Record) {
-		return func(launch int, _ *result.Run, records []*result.Record) {
-			if r := records[at]; only == 0 || launch == only {
-				r.Status, r.Reason, r.Time = s, "the reason", nil
-			}
-		}
-	}
-	for name, c := range map[string]struct {
-		a, b     func(int, *result.Run, []*result.Record)
-		want     notice.Outcome
-		words    string
-		points   int
-		exceeded bool
-	}{
-		"wrong in one launch": {
-			nil, status(2, 4, result.Wrong), notice.FailsNow,
-			"ok in 3 launches, wrong in 1 launch (the reason)", 14, true,
-		},
-		"hangs in all": {
-			nil, status(2, 0, result.Timeout), notice.FailsNow, "timeout in 4 launches (the reason)", 13, true,
-		},
-		"mended": {
-			status(2, 0, result.Failed), nil, notice.WorksNow, "ok in 4 launches", 13, false,
-		},
-		"skipped": {
-			nil, status(2, 0, result.Skipped), notice.NotMeasured, "skipped in 4 launches (the reason)", 13, false,
-		},
-		"not skipped any more": {
-			status(2, 0, result.Unsupported), nil, notice.MeasuredNow, "ok in 4 launches", 13, false,
-		},
-		"fails in both, now in all": {
-			status(2, 3, result.OOM), status(2, 0, result.OOM), notice.PartlyFailed,
-			"oom in 4 launches (the reason)", 13, true,
-		},
-		"fails in both alike": {
-			status(2, 0, result.OOM), status(2, 0, result.OOM), notice.FailsInBoth,
-			"oom in 4 launches (the reason)", 13, false,
-		},
-	} {
-		a, b := pair(t, launches{n: 4, factor: 1, edit: c.a}, launches{n: 4, factor: 1, edit: c.b})
-		for _, limit := range []bool{false, true} {
-			flags, wanted := []string(nil), 0
-			if limit {
-				if flags = []string{"--fail-above", "5%"}; c.exceeded {
-					wanted = codeExceeded
-				}
-			}
-			got, code, _ := compareJSON(t, append(flags, a, b)...)
-			d := got.Comparisons[0]
-			if code != wanted || len(d.Points) != c.points || len(d.Findings) != 1 || d.Findings[0].Outcome != c.want ||
-				d.Findings[0].B.String() != c.words ||
-				d.Findings[0].SizeBytes != 512 {
-				t.Errorf("%s: exit %d, %d points, %+v", name, code, len(d.Points), d.Findings)
-			} else if r := d.Findings[0].B; r.Reason != "" && r.Cause.Fact != (notice.Recorded{Text: r.Reason}) {
-				t.Errorf("%s: the cause is %+v", name, r.Cause)
-			}
-		}
-	}
-	a, b := pair(t, launches{n: 4, factor: 1}, launches{n: 4, factor: 1})
-	fixtures["world2"].save(t, a) // all_gather, and all_reduce in place
-	got, _, _ := compareJSON(t, a, b)
-	if d := got.Comparisons[0]; len(d.Missing) == 0 || d.Missing[0].Side != "A" ||
-		slices.ContainsFunc(d.Missing, func(p comparedMissing) bool {
-			return p.Collective == coll.AllReduce && p.Placement == coll.OutOfPlace && p.SizeBytes < 4<<20
-		}) {
-		t.Errorf("without a partner: %+v", d.Missing)
-	}
-}
-
-func TestFailAbove(t *testing.T) {
-	a, b := pair(t, launches{n: 4, factor: 1, noise: 0.002}, launches{n: 4, factor: 1.1, noise: 0.002})
-	for flags, want := range map[string]int{
-		"--fail-above 5%": codeExceeded, "--fail-above 20%": 0, "": 0, "--margin 15% --fail-above 5%": 0,
-	} {
-		if _, code, stderr := compareJSON(t, append(strings.Fields(flags), a, b)...); code != want ||
-			(code == 0) != (stderr == "") {
-			t.Errorf("%s: exit %d, want %d; %s", flags, code, want, stderr)
-		}
-	}
-	// Improvements never exceed the limit.
-	if _, code, _ := compareJSON(t, "--fail-above", "5%", b, a); code != 0 {
-		t.Errorf("better: exit %d", code)
-	}
 }
 
 // Properties that distinguish a side's points must be equal; properties with one value per side are compared.
@@ -438,115 +320,5 @@ func TestCompareWithoutAPair(t *testing.T) {
 	}
 	if p := got.Comparisons[0].Points[3]; p.Ratio == nil || p.Verdict != "worse" {
 		t.Errorf("%+v", p)
-	}
-}
-
-// Imported results are named so, and have no start time of their own.
-func TestCompareImported(t *testing.T) {
-	imported := func(_ int, run *result.Run, _ []*result.Record) {
-		run.Start, run.Imported = time.Time{}, &result.Source{Tool: "nccl-tests 2.17.8"}
-	}
-	a, b := pair(t, launches{n: 4, factor: 1}, launches{n: 4, factor: 1, edit: imported})
-	got, _, _ := compareJSON(t, a, b)
-	if f := got.Comparisons[0].Facts; len(f) != 1 || f[0].Name != "imported from" || got.Sides[1].First != nil ||
-		got.Sides[0].First == nil {
-		t.Errorf("%+v, %+v", f, got.Sides)
-	}
-}
-
-// A run whose records lie in two files counts with both.
-func TestCompareRunInTwoFiles(t *testing.T) {
-	a, b := pair(t, launches{n: 4, factor: 1}, launches{n: 4, factor: 1})
-	files, err := filepath.Glob(filepath.Join(b, "*.jsonl"))
-	if err != nil || len(files) != 4 {
-		t.Fatal(files, err)
-	}
-	whole, err := os.ReadFile(files[0])
-	if err != nil {
-		t.Fatal(err)
-	}
-	lines := bytes.SplitAfter(whole, []byte("\n")) // header, two ranks, cases
-	part := func(name string, cases [][]byte) {
-		text := bytes.Join(slices.Concat(lines[:3], cases), nil)
-		if err := os.WriteFile(filepath.Join(b, name), text, 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	part(filepath.Base(files[0]), lines[3:8])
-	part("rest.jsonl", lines[8:])
-	got, _, _ := compareJSON(t, a, b)
-	if points := got.Comparisons[0].Points; len(points) != 14 ||
-		slices.ContainsFunc(points, func(p comparedPoint) bool { return p.B.Launches != 4 }) {
-		t.Errorf("%+v", points)
-	}
-	by, _, _ := compareJSON(t, "--by", "launch", b)
-	for _, d := range by.Comparisons {
-		if len(d.Points) != 14 {
-			t.Errorf("by launch: %d points of %s", len(d.Points), d.Side)
-		}
-	}
-}
-
-func TestCompareFacts(t *testing.T) {
-	sides := func(value func(launch int) string) func(int, *result.Run, []*result.Record) {
-		return func(launch int, run *result.Run, _ []*result.Record) {
-			run.Environment = map[string]string{
-				"NCCL_ALGO":               value(launch),
-				"OMPI_MCA_ess_base_jobid": fmt.Sprint(launch),
-				"PMIX_ID":                 fmt.Sprint(launch),
-			}
-		}
-	}
-	a, b := pair(
-		t,
-		launches{n: 4, factor: 1, edit: sides(func(int) string { return "Ring" })},
-		launches{n: 4, factor: 1, edit: sides(func(l int) string { return []string{"Ring", "Tree"}[l/4%2] })},
-	)
-	got, _, _ := compareJSON(t, a, b)
-	if f := got.Comparisons[0].Facts; len(f) != 1 || f[0].Name != "NCCL_ALGO" ||
-		!slices.Equal(f[0].A, []string{"Ring"}) ||
-		!slices.Equal(f[0].B, []string{"Ring", "Tree"}) {
-		t.Errorf("facts: %+v", f)
-	}
-	dir := t.TempDir()
-	launches{first: 1, step: 1, n: 4, factor: 1}.save(t, filepath.Join(dir, "a"))
-	launches{first: 5, step: 1, n: 4, factor: 1}.save(t, filepath.Join(dir, "b"))
-	got, _, _ = compareJSON(t, filepath.Join(dir, "a"), filepath.Join(dir, "b"))
-	if f := got.Comparisons[0].Facts; len(f) != 0 || !got.has("launch-order") {
-		t.Errorf("one side after the other: %+v, %+v", f, got.Notices)
-	}
-}
-
-func TestCompareErrors(t *testing.T) {
-	a, b := pair(t, launches{n: 1, factor: 1}, launches{n: 1, factor: 1})
-	dir := t.TempDir()
-	rehearsed, wide := filepath.Join(dir, "rehearsed"), filepath.Join(dir, "wide")
-	fixtures["rehearsed2"].save(t, rehearsed)
-	fixtures["quick"].save(t, wide)
-	for _, c := range []struct {
-		args  []string
-		code  int
-		words string
-	}{
-		{[]string{a}, 1, "only one side"},
-		{nil, 1, "only one side"},
-		{[]string{a, rehearsed}, 1, "allow both with --include-simulated"},
-		{[]string{"--by", "backend", a, rehearsed}, 1, "--include-simulated"},
-		{[]string{"--by", "variant", a, b}, 1, "all launches have the same variant"},
-		{[]string{"--by", "varint", a, b}, 1, `did you mean "variant"`},
-		{[]string{"--base", "c", a, b}, 1, `unknown side "c"`},
-		{[]string{"--margin", "3", a, b}, 1, "is not a percentage over 0, such as 5%"},
-		{[]string{"--fail-above", "0%", a, b}, 1, "is not a percentage over 0, such as 5%"},
-		{[]string{"--format", "xml", a, b}, 1, "known: text, markdown, json"},
-		{[]string{a, wide}, 2, "world: 2 in " + a + ", 4 in " + wide},
-		{[]string{a, filepath.Join(dir, "gone")}, 2, "no such file"},
-	} {
-		if _, code, stderr := compareJSON(t, c.args...); code != c.code || !strings.Contains(stderr, c.words) {
-			t.Errorf("%v: exit %d, want %d; %s", c.args, code, c.code, stderr)
-		}
-	}
-	both, code, _ := compareJSON(t, "--include-rehearsed", a, rehearsed)
-	if code != 0 || !both.Sides[1].Simulated {
-		t.Errorf("let in: exit %d, %+v", code, both.Sides)
 	}
 }

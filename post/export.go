@@ -39,7 +39,7 @@ busbar.csv, busbar.json, busbar_nccl-tests.log, busbar.prom. Files appear whole.
   post export --format prometheus -o /var/lib/prometheus/node-exporter
   post export --format nccl-tests results > all_reduce.log`,
 		ValidArgsFunction: resultFiles,
-		RunE:              func(cmd *cobra.Command, args []string) error { return e.run(cmd.Context(), cmd, args) },
+		RunE:              e.run,
 	}
 	cmd.Flags().StringVarP(&e.out, "out", "o", "", "write into this `DIR`, not to stdout")
 	cmd.Flags().StringSliceVar(&e.formats, "format", nil, "write `THESE`: csv, json, nccl-tests, prometheus")
@@ -47,7 +47,7 @@ busbar.csv, busbar.json, busbar_nccl-tests.log, busbar.prom. Files appear whole.
 	return cmd
 }
 
-func (e *exportCommand) run(ctx context.Context, cmd *cobra.Command, args []string) error {
+func (e *exportCommand) run(cmd *cobra.Command, args []string) error {
 	formats, err := usage.Words("format", e.formats, export.Names)
 	if err == nil && len(formats) > 1 && e.out == "" {
 		err = errors.New("stdout takes one format; several go into a folder, named with -o")
@@ -60,7 +60,7 @@ func (e *exportCommand) run(ctx context.Context, cmd *cobra.Command, args []stri
 		return err
 	}
 	for _, format := range formats {
-		notes, err := e.format(ctx, export.Formats[format], files)
+		notes, err := e.format(cmd.Context(), export.Formats[format], files)
 		if err != nil {
 			return err
 		}

@@ -41,7 +41,7 @@ counted, and the first is printed. A second import replaces the first.`,
   post import -o baseline logs/*.log && post merge baseline
   post import --set world=16 --set placement=out osu_allgather.txt`,
 		Args: atLeastOne("file"),
-		RunE: func(cmd *cobra.Command, args []string) error { return m.run(cmd.Context(), cmd, args) },
+		RunE: m.run,
 	}
 	cmd.Flags().StringVarP(&m.Dir, "out", "o", input.DefaultFolder, "write into this `DIR`")
 	cmd.Flags().BoolVar(&m.Strict, "strict", false, "fail on unknown lines, incomplete rows and doubtful points")
@@ -50,11 +50,11 @@ counted, and the first is printed. A second import replaces the first.`,
 	return cmd
 }
 
-func (m *importCommand) run(ctx context.Context, cmd *cobra.Command, args []string) (err error) {
+func (m *importCommand) run(cmd *cobra.Command, args []string) (err error) {
 	if m.Given, err = foreign.ParseGiven(m.words); err != nil {
 		return usage.New(fmt.Errorf("--set: %w", err))
 	}
-	failed := 0
+	ctx, failed := cmd.Context(), 0
 	for _, path := range args {
 		made, err := m.File(ctx, path)
 		if ctx.Err() != nil {

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"slices"
 
@@ -42,7 +41,7 @@ were several. merge never reads its own files.`,
   post merge --format markdown results
   post merge -o tables run1 run2 run3/profile_mpi_world4_20260301T120000Z.jsonl`,
 		ValidArgsFunction: resultFiles,
-		RunE:              func(cmd *cobra.Command, args []string) error { return m.run(cmd.Context(), cmd, args) },
+		RunE:              m.run,
 	}
 	cmd.Flags().StringVarP(&m.out, "out", "o", "", "write into this `DIR`")
 	cmd.Flags().StringSliceVar(&m.formats, "format", export.TableFormats[:2], "write `THESE`: csv, jsonl, markdown")
@@ -50,12 +49,12 @@ were several. merge never reads its own files.`,
 	return cmd
 }
 
-func (m *merger) run(ctx context.Context, cmd *cobra.Command, args []string) error {
+func (m *merger) run(cmd *cobra.Command, args []string) error {
 	formats, err := usage.Words("format", m.formats, export.TableFormats)
 	if err != nil {
 		return usage.New(err)
 	}
-	data, passed, err := input.Merge(ctx, args, m.MergeOptions)
+	data, passed, err := input.Merge(cmd.Context(), args, m.MergeOptions)
 	if err != nil {
 		return err
 	}
@@ -63,7 +62,7 @@ func (m *merger) run(ctx context.Context, cmd *cobra.Command, args []string) err
 	if err != nil {
 		return err
 	}
-	merged, err := export.Merge(ctx, data, formats, dir)
+	merged, err := export.Merge(cmd.Context(), data, formats, dir)
 	for _, path := range merged.Paths {
 		fmt.Fprintln(m.stdout, path)
 	}

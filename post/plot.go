@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -29,9 +28,8 @@ type plotter struct {
 }
 
 var (
-	pictureFormats = []string{"png", "svg"}
-	bandwidths     = []string{"busbw", "algbw"}
-	bandwidthOf    = map[string]plot.Measure{"busbw": plot.BusBW, "algbw": plot.AlgBW}
+	bandwidths  = []string{"busbw", "algbw"}
+	bandwidthOf = map[string]plot.Measure{"busbw": plot.BusBW, "algbw": plot.AlgBW}
 )
 
 func newPlot(to streams) *cobra.Command {
@@ -62,10 +60,10 @@ there were several.`,
   post plot --bandwidth busbw,algbw --collective all_reduce
   post plot -o figures --format svg run1 run2`,
 		ValidArgsFunction: resultFiles,
-		RunE:              func(cmd *cobra.Command, args []string) error { return p.run(cmd.Context(), cmd, args) },
+		RunE:              p.run,
 	}
 	cmd.Flags().StringVarP(&p.out, "out", "o", "", "write into this `DIR`")
-	cmd.Flags().StringSliceVar(&p.formats, "format", pictureFormats, "write `THESE`: png, svg")
+	cmd.Flags().StringSliceVar(&p.formats, "format", plot.Formats, "write `THESE`: png, svg")
 	cmd.Flags().StringSliceVar(&p.bandwidths, "bandwidth", []string{"busbw"}, "draw `THESE`: busbw, algbw")
 	cmd.Flags().StringSliceVar(&p.collectives, "collective", nil, "draw only `THESE`, each alone too (default all)")
 	rehearsedFlag(cmd, &p.MergeOptions)
@@ -75,7 +73,7 @@ there were several.`,
 
 // options reads the flags.
 func (p *plotter) options() (o plot.Options, err error) {
-	if o.Formats, err = usage.Words("format", p.formats, pictureFormats); err != nil {
+	if o.Formats, err = usage.Words("format", p.formats, plot.Formats); err != nil {
 		return o, err
 	}
 	words, err := usage.Words("bandwidth", p.bandwidths, bandwidths)
@@ -98,7 +96,7 @@ func (p *plotter) options() (o plot.Options, err error) {
 	return o, nil
 }
 
-func (p *plotter) run(ctx context.Context, cmd *cobra.Command, args []string) error {
+func (p *plotter) run(cmd *cobra.Command, args []string) error {
 	options, err := p.options()
 	if err != nil {
 		return usage.New(err)
@@ -111,7 +109,7 @@ func (p *plotter) run(ctx context.Context, cmd *cobra.Command, args []string) er
 	if err != nil {
 		return err
 	}
-	data, err := result.MergeContext(ctx, files, p.MergeOptions)
+	data, err := result.MergeContext(cmd.Context(), files, p.MergeOptions)
 	if err != nil {
 		return err
 	}
@@ -122,7 +120,7 @@ func (p *plotter) run(ctx context.Context, cmd *cobra.Command, args []string) er
 	if p.out == "" {
 		dir = filepath.Join(dir, "plots")
 	}
-	points, err := plot.Gather(ctx, data, peaks)
+	points, err := plot.Gather(cmd.Context(), data, peaks)
 	if err != nil {
 		return err
 	}
@@ -140,5 +138,5 @@ func (p *plotter) run(ctx context.Context, cmd *cobra.Command, args []string) er
 		}
 		return fmt.Errorf("nothing to draw: %w, in %s", err, units.Some(files))
 	}
-	return atomicfile.WriteAll(ctx, dir, plots, func(path string) { fmt.Fprintln(p.stdout, path) })
+	return atomicfile.WriteAll(cmd.Context(), dir, plots, func(path string) { fmt.Fprintln(p.stdout, path) })
 }

@@ -3,9 +3,12 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -26,6 +29,11 @@ func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:           "testdata/script",
 		UpdateScripts: golden.Update(),
+		Setup: func(e *testscript.Env) error {
+			examples, err := filepath.Abs("../examples")
+			e.Setenv("EXAMPLES", examples)
+			return err
+		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
 			"launches":     scriptLaunches,
 			"steplaunches": scriptStepLaunches,
@@ -49,6 +57,7 @@ func TestScripts(t *testing.T) {
 				ts.Check(err)
 				ts.Check(os.Truncate(path, info.Size()*9/10))
 			},
+			"exits": scriptExits,
 			"pictures": func(ts *testscript.TestScript, _ bool, args []string) {
 				names, err := filepath.Glob(ts.MkAbs(args[0]))
 				ts.Check(err)
@@ -60,42 +69,14 @@ func TestScripts(t *testing.T) {
 	})
 }
 
-func TestExitCodes(t *testing.T) {
-	dir := t.TempDir()
-	fixtures["tiny"].save(t, filepath.Join(dir, "measured"))
-	fixtures["rehearsed"].save(t, filepath.Join(dir, "rehearsed"))
-	t.Chdir(dir)
-	for _, c := range []struct {
-		args string
-		code int
-	}{
-		{"", 1}, {"mrge", 1}, {"merge --nosuch", 1}, {"merge --format xml", 1}, {"plot --collective x", 1},
-		{"show --format", 1}, {"merge --format= measured", 1}, {"plot --format= measured", 1},
-		{"plot --bandwidth= measured", 1}, {"plot --collective= measured", 1}, {"completion bsh", 1}, {"completion", 1},
-		{"merge", 2}, {"merge gone", 2}, {"show gone", 2}, {"plot gone", 2},
-		{"merge -o measured/" + filepath.Base(fixtures["tiny"].save(t, "measured")) + "/x measured", 2},
-		{"merge measured rehearsed", 1}, {"report measured rehearsed", 1}, {"report --layout= measured", 1},
-		{"report --layout html measured", 1}, {"report --layout comparison rehearsed", 0},
-		{"compare measured", 1}, {"compare measured gone", 2}, {"report --layout comparison gone", 2},
-		{"report --layout comparison -o " + filepath.Base(fixtures["tiny"].save(t, ".")) + "/x measured", 2},
-		{"report --layout comparison measured rehearsed", 1}, {"report measured", 0}, {"report gone", 2},
-		{"merge measured", 0}, {"merge --include-rehearsed measured rehearsed", 0}, {"show measured rehearsed", 0},
-		{"plot --format svg measured", 0},
-		{"timeline", 1}, {"timeline --format xml measured", 1}, {"timeline --comm-pattern ( measured", 1},
-		{"timeline --step-pattern [ measured", 1}, {"timeline --top 0 measured", 1}, {"timeline gone", 2},
-		{"timeline measured", 2},
-		{"--help", 0}, {"help plot", 0}, {"merge --help", 0}, {"--version", 0}, {"completion zsh", 0},
-	} {
-		var stdout, stderr bytes.Buffer
-		if code := exitCode(run(t.Context(), strings.Fields(c.args), &stdout, &stderr), &stderr); code != c.code {
-			t.Errorf("post %s: exit %d, want %d; it said %s", c.args, code, c.code, &stderr)
-		}
-		if c.code != 0 && stderr.Len() == 0 {
-			t.Errorf("post %s: exit %d without a word", c.args, c.code)
-		}
-		if said := stdout.String() + stderr.String(); strings.Contains(said, "\x1b") {
-			t.Errorf("post %s: control codes", c.args)
-		}
+// scriptExits is the command `exits CODE ARGS...` of scripts: post with these arguments exits with this code.
+func scriptExits(ts *testscript.TestScript, _ bool, args []string) {
+	code, exit := 0, (*exec.ExitError)(nil)
+	if err := ts.Exec("post", args[1:]...); errors.As(err, &exit) {
+		code = exit.ExitCode()
+	}
+	if args[0] != strconv.Itoa(code) {
+		ts.Fatalf("exit code %d", code)
 	}
 }
 

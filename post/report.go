@@ -1,46 +1,35 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"busbar/internal/coll"
-	"busbar/internal/result"
+	"busbar/internal/document"
+	"busbar/internal/notice"
 	"busbar/post/analysis"
-	"busbar/post/anonymizer"
-	"busbar/post/atomicfile"
-	"busbar/post/input"
-	"busbar/post/report"
-	"busbar/post/sidebyside"
-	"busbar/post/timeline"
+	"busbar/post/reporter"
 	"busbar/post/usage"
 )
 
-// reporter is what post report was asked to do.
-type reporter struct {
+// reportCommand is what post report was asked to do.
+type reportCommand struct {
 	streams
-	outputFlags
-	result.MergeOptions
-	out, layout string
-	written     filesData
-	anonymize   bool
-	peaks       []string
-	ceilings    analysis.Peaks
-	traces      []string   // files and folders of --timeline
-	names       traceNames // of names in them
-	traced      timeline.Options
+	output outputFlags
+	reporter.Reporter
+	layout string
+	peaks  []string
+	names  traceNames // in the traces
 }
 
 // comparison is the layout that sets backends side by side.
 const comparison = "comparison"
 
 func newReport(to streams) *cobra.Command {
-	r := &reporter{streams: to}
+	r := &reportCommand{streams: to}
 	cmd := &cobra.Command{
 		Use:     "report [flags] [FILE|DIR...]",
 		Short:   "Write a report: headlines, curves, findings, data quality",
@@ -75,38 +64,44 @@ It writes these files (docs/comparison.md has the columns):
   post report --timeline rank0.sqlite --step-pattern '^step' results
   post report --layout comparison -o report cpu-results gpu-results`,
 		ValidArgsFunction: resultFiles,
-		RunE:              func(cmd *cobra.Command, args []string) error { return r.run(cmd.Context(), cmd, args) },
+		RunE:              r.run,
 	}
-	cmd.Flags().StringVarP(&r.out, "out", "o", "", "write into this `DIR`")
+	cmd.Flags().StringVarP(&r.Out, "out", "o", "", "write into this `DIR`")
 	cmd.Flags().StringVar(&r.layout, "layout", "", "another `LAYOUT` of the report: "+comparison)
-	cmd.Flags().StringArrayVar(&r.traces, "timeline", nil,
+	cmd.Flags().StringArrayVar(&r.Traces, "timeline", nil,
 		"add the timeline of a trace or a folder of them; may be given several times (`FILE|DIR`)")
 	r.names.flags(cmd.Flags())
 	rehearsedFlag(cmd, &r.MergeOptions)
 	peakFlag(cmd, &r.peaks)
-	r.flags(cmd.Flags())
-	anonymizeFlag(cmd.Flags(), &r.anonymize)
+	r.output.flags(cmd.Flags())
+	anonymizeFlag(cmd.Flags(), &r.Anonymize)
 	return cmd
 }
 
-func (r *reporter) run(ctx context.Context, cmd *cobra.Command, args []string) error {
+func (r *reportCommand) run(cmd *cobra.Command, args []string) error {
 	if err := r.check(cmd.Flags()); err != nil {
 		return usage.New(err)
 	}
-	if r.anonymize {
-		var err error
-		if args, err = r.anonymized(ctx, args); err != nil {
-			return err
-		}
-	}
+	toStdout := func(path string) { fmt.Fprintln(r.stdout, path) }
+	r.Stderr, r.Wrote, r.Note = r.stderr, toStdout, func(notes []notice.Notice) { note(r.stderr, notes) }
 	if r.layout == comparison {
-		return r.comparison(ctx, args)
+		return r.Comparison(cmd.Context(), args)
 	}
-	return r.full(ctx, args)
+	if r.output.format == document.JSON {
+		r.Wrote = func(string) {}
+	}
+	summary, err := r.Full(cmd.Context(), args)
+	if err != nil {
+		return err
+	}
+	if r.output.format != document.JSON {
+		fmt.Fprintln(r.stdout)
+	}
+	return r.output.write(summary, r.stdout)
 }
 
 // check finds what is wrong with a call before anything is read.
-func (r *reporter) check(flags *pflag.FlagSet) (err error) {
+func (r *reportCommand) check(flags *pflag.FlagSet) (err error) {
 	if flags.Changed("layout") {
 		if r.layout != comparison {
 			return coll.Unknown("layout", r.layout, []string{comparison})
@@ -117,58 +112,18 @@ func (r *reporter) check(flags *pflag.FlagSet) (err error) {
 			}
 		}
 	}
-	if r.names != (traceNames{}) && r.traces == nil {
+	if r.names != (traceNames{}) && r.Traces == nil {
 		return errors.New("--comm-pattern and --step-pattern are about traces: name them with --timeline")
 	}
-	if r.anonymize && r.out == "" {
+	if r.Anonymize && r.Out == "" {
 		return errors.New("--anonymize requires -o DIR, into which the anonymized copies of the results go too")
 	}
-	if r.ceilings, err = analysis.ParsePeaks(r.peaks); err == nil {
-		err = r.Check()
+	if r.Peaks, err = analysis.ParsePeaks(r.peaks); err == nil {
+		err = r.output.Check()
 	}
 	if err != nil {
 		return err
 	}
-	return r.names.set(&r.traced)
-}
-
-// anonymized copies what is read into the folder of the report, and returns the copies.
-func (r *reporter) anonymized(ctx context.Context, args []string) ([]string, error) {
-	if len(args) == 0 {
-		args = []string{input.DefaultFolder}
-	}
-	copies, left, err := anonymizer.Copy(ctx, r.out, slices.Concat(args, r.traces))
-	if err != nil {
-		return nil, err
-	}
-	note(r.stderr, left)
-	r.traces = copies[len(args):]
-	return copies[:len(args)], nil
-}
-
-// comparison writes the files that set backends side by side, with the headlines of the report.
-func (r *reporter) comparison(ctx context.Context, args []string) error {
-	r.NoSteps = true
-	data, passed, err := input.Merge(ctx, args, r.MergeOptions)
-	if err != nil {
-		return err
-	}
-	found, err := sidebyside.Gather(ctx, data)
-	if err != nil {
-		return err
-	}
-	made, err := report.Of(ctx, report.Sources{Data: data, Notes: passed, Shows: r.Shows}, r.options())
-	if err != nil {
-		return err
-	}
-	if r.out, err = input.Folder(r.out, args); err != nil {
-		return err
-	}
-	outputs, notDrawn := found.Files(made.Summary())
-	for _, words := range notDrawn {
-		fmt.Fprintln(r.stderr, "post: not drawn:", words)
-	}
-	err = atomicfile.WriteAll(ctx, r.out, outputs, func(path string) { fmt.Fprintln(r.stdout, path) })
-	note(r.stderr, slices.Concat(passed, found.Notes()))
-	return err
+	r.Selection, r.Mark = r.output.Selection, toolName
+	return r.names.set(&r.Traced)
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	_ "embed"
 	"errors"
 	"fmt"
 	"io"
@@ -18,6 +19,11 @@ import (
 
 // version is set by the linker (-X main.version=…) in released builds.
 var version string
+
+// helpTemplate is a command's help: the manual, at most 80 columns wide.
+//
+//go:embed help.tmpl
+var helpTemplate string
 
 // newRoot builds the tree of commands.
 func newRoot(to streams) *cobra.Command {

@@ -1,11 +1,6 @@
 package main
 
 import (
-	"bytes"
-	"path/filepath"
-	"strings"
-	"testing"
-
 	"busbar/internal/coll"
 	"busbar/internal/notice"
 	"busbar/internal/result"
@@ -68,21 +63,4 @@ func hostileSteps() stepstest.Run {
 			result.Check{Result: "wrong", Wrong: 1, First: &result.Wrong1{Host: hostile, Want: hostile, Got: hostile}}
 	}
 	return r
-}
-
-// TestInvalidSteps: no command writes control characters from a file of training steps to a terminal.
-func TestInvalidSteps(t *testing.T) {
-	dir := t.TempDir()
-	stepstest.Save(t, dir, hostileSteps().File())
-	for _, args := range [][]string{{"show", dir}, {"plot", "--format", "svg", "-o", filepath.Join(dir, "plots"), dir},
-		{"report", dir}, {"compare", dir, dir}} {
-		var stdout, stderr bytes.Buffer
-		code := exitCode(run(t.Context(), args, &stdout, &stderr), &stderr)
-		if args[0] != "compare" && code != 0 {
-			t.Errorf("post %v: exit %d: %s", args, code, &stderr)
-		}
-		if said := stdout.String() + stderr.String(); strings.ContainsAny(said, "\x1b\u202e") {
-			t.Errorf("post %v steers the terminal: %q", args, said)
-		}
-	}
 }

@@ -11,12 +11,7 @@ import (
 // cells are the columns of merged.csv and merged.jsonl; docs/file-format.md describes them.
 func (r Row) cells(c cells) cells {
 	run, record := r.Run, r.Record
-	c.text("run", run.ID)
-	c.text("campaign", run.Campaign)
-	c.text("launch", run.Launch)
-	c.text("backend", run.Backend.Name)
-	c.text("library", run.Backend.Title())
-	c.text("variant", run.Variant)
+	c.head(run)
 	r.point(&c)
 	r.measured(&c)
 	c.text("warnings", r.warnings())
@@ -46,6 +41,16 @@ func (r Row) cells(c cells) cells {
 	c.text("imbalance", string(record.Imbalance))
 	c.int("even_bytes", record.EvenBytes, 1)
 	return c
+}
+
+// head appends what a table says first of a run.
+func (c *cells) head(run *Run) {
+	c.text("run", run.ID)
+	c.text("campaign", run.Campaign)
+	c.text("launch", run.Launch)
+	c.text("backend", run.Backend.Name)
+	c.text("library", run.Backend.Title())
+	c.text("variant", run.Variant)
 }
 
 // point adds what was to be measured.

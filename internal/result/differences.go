@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"busbar/internal/notice"
+	"busbar/internal/units"
 )
 
 // tuning are prefixes of the names of variables that change the speed of a library.
@@ -18,19 +19,10 @@ var harmless = []string{"NCCL_DEBUG", "NCCL_COMM_ID", "UCX_ERROR_SIGNALS", "UCX_
 // noteDifferences notes where runs that count as launches of one thing had other settings in their environment: that is
 // what variants are for.
 func (d *Dataset) noteDifferences() {
-	var order []RunKey
-	alike := map[RunKey][]*Run{}
-	for _, run := range d.Runs() {
-		k := run.Key()
-		if alike[k] == nil {
-			order = append(order, k)
-		}
-		alike[k] = append(alike[k], run)
-	}
-	for _, k := range order {
-		for _, f := range differences(alike[k]) {
+	for _, alike := range units.GroupBy(d.Runs(), (*Run).Key) {
+		for _, f := range differences(alike) {
 			n := notice.New(f)
-			n.At.Subject = k.Backend
+			n.At.Subject = alike[0].Backend.Name
 			if !slices.ContainsFunc(d.notes, n.Equal) { // of each world it would be the same
 				d.notes = append(d.notes, n)
 			}

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"busbar/internal/notice"
+	"busbar/internal/units"
 )
 
 // MergeOptions are how runs are put together.
@@ -157,14 +158,9 @@ func (d *Dataset) noteMissing() {
 }
 
 // Runs are the runs, oldest first, each once.
-func (d *Dataset) Runs() []*Run {
-	var runs []*Run
-	seen := map[string]bool{}
-	for _, s := range d.files {
-		if !seen[s.run.ID] {
-			seen[s.run.ID] = true
-			runs = append(runs, s.run)
-		}
+func (d *Dataset) Runs() (runs []*Run) {
+	for _, same := range units.GroupBy(d.files, func(s *source) string { return s.run.ID }) {
+		runs = append(runs, same[0].run)
 	}
 	return runs
 }

@@ -235,6 +235,9 @@ const (
 	Unfinished Status = "unfinished"
 )
 
+// Statuses are all of them, in the order of counts.
+var Statuses = []Status{OK, Unfinished, Skipped, Unsupported, OOM, Timeout, Wrong, Failed}
+
 // Record is one measured (or not measured) point in one mode. It has many fields because each is one fact of the point
 // that a reader needs.
 type Record struct {

@@ -16,12 +16,7 @@ var standingTexts = map[step.Verdict]string{
 // cells are the columns of steps.csv; docs/file-format.md describes them.
 func (r *StepRow) cells(c cells) cells {
 	run, record, p := &r.File.Run, r.Record, r.Record.Point
-	c.text("run", run.ID)
-	c.text("campaign", run.Campaign)
-	c.text("launch", run.Launch)
-	c.text("backend", run.Backend.Name)
-	c.text("library", run.Backend.Title())
-	c.text("variant", run.Variant)
+	c.head(run)
 	c.text("block", run.Block)
 	c.int("world", int64(run.World), 0)
 	c.int("nodes", int64(run.Nodes), 0)

@@ -48,7 +48,7 @@ func (v *textView) ending() string {
 
 func counts(points map[Status]int) string {
 	var parts []string
-	for _, s := range []Status{OK, Skipped, Unsupported, OOM, Timeout, Wrong, Failed} {
+	for _, s := range Statuses {
 		if n := points[s]; n > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", n, s))
 		}
@@ -62,25 +62,18 @@ func counts(points map[Status]int) string {
 // hostsLine names the first hosts and their ranks.
 func hostsLine(ranks []Rank) string {
 	const shown = 4
-	var names []string
-	count := map[string]int{}
-	for _, r := range ranks {
-		if count[r.Host] == 0 {
-			names = append(names, r.Host)
-		}
-		count[r.Host]++
-	}
-	if len(names) == 0 {
+	hosts := units.GroupBy(ranks, func(r Rank) string { return r.Host })
+	if len(hosts) == 0 {
 		return ""
 	}
-	parts := make([]string, 0, shown)
-	for _, n := range names[:min(len(names), shown)] {
-		parts = append(parts, fmt.Sprintf("%s (%s)", n, units.Count(count[n], "rank")))
+	var parts []string
+	for _, on := range hosts[:min(len(hosts), shown)] {
+		parts = append(parts, fmt.Sprintf("%s (%s)", on[0].Host, units.Count(len(on), "rank")))
 	}
-	if len(names) > shown {
-		parts = append(parts, fmt.Sprintf("and %d more", len(names)-shown))
+	if len(hosts) > shown {
+		parts = append(parts, fmt.Sprintf("and %d more", len(hosts)-shown))
 	}
-	return fmt.Sprintf("%s: %s", units.Count(len(names), "host"), strings.Join(parts, ", "))
+	return fmt.Sprintf("%s: %s", units.Count(len(hosts), "host"), strings.Join(parts, ", "))
 }
 
 // digits writes x with so many decimals, or with as many as three significant digits take when x is small.

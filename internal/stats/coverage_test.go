@@ -132,22 +132,6 @@ func TestAdaptiveStopping(t *testing.T) {
 	}
 }
 
-func TestAdaptiveStoppingOfCorrelatedSamples(t *testing.T) {
-	needs.TestAll(t)
-	r := seeded(7)
-	var honest, plain percent
-	for range series / 2 {
-		a := newAutoregression(r, 0.7)
-		x, _ := run(NewStopper(Rule{Precision: 0.02}), 1e-3, a.appendTo)
-		sum := Summarise(x)
-		honest.add(sum.has(Correlated) || sum.covers(10))
-		lo, hi := medianBounds(sortedCopy(x))
-		plain.add(lo <= 10 && 10 <= hi)
-	}
-	wantPercent(t, "covered or warned", honest, 90, 100)
-	wantPercent(t, "covered by order statistics of the samples", plain, 50, 80)
-}
-
 // run samples until the stopper ends it; every sample takes the given seconds.
 func run(s *Stopper, each float64, take func(x []float64, n int) []float64) ([]float64, StopReason) {
 	var x []float64

@@ -93,12 +93,6 @@ func TestStopperBudget(t *testing.T) {
 	}
 }
 
-func TestStopperFixedCount(t *testing.T) {
-	if more, _ := NewStopper(Rule{MinSamples: 500, MaxSamples: 500}).Next(nil, 0); more != 500 {
-		t.Errorf("asked for %d", more)
-	}
-}
-
 // Checks become less frequent, so that there are few of them.
 func TestStopperIntervals(t *testing.T) {
 	s := NewStopper(Rule{MaxSamples: 100_000})

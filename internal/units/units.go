@@ -172,8 +172,24 @@ func Count(n int, noun string) string {
 	return fmt.Sprintf("%d %ss", n, noun)
 }
 
+// GroupBy returns the values with the same key together, in the order in which keys come first.
+func GroupBy[T any, K comparable](all []T, key func(T) K) (groups [][]T) {
+	index := map[K]int{}
+	for _, v := range all {
+		k := key(v)
+		i, known := index[k]
+		if !known {
+			i = len(groups)
+			index[k] = i
+			groups = append(groups, nil)
+		}
+		groups[i] = append(groups[i], v)
+	}
+	return groups
+}
+
 // AddOnce appends a word to a list that does not have it.
-func AddOnce(list []string, word string) []string {
+func AddOnce[T comparable](list []T, word T) []T {
 	if slices.Contains(list, word) {
 		return list
 	}

@@ -9,6 +9,7 @@ import (
 	"busbar/internal/notice"
 	"busbar/internal/result"
 	"busbar/internal/stats"
+	"busbar/internal/units"
 )
 
 // Collector makes curves of records. It keeps little of each, since there may be a million.
@@ -130,9 +131,7 @@ func nameCurves(curves []*Curve) {
 // ContendersOf are the contenders of curves, each once.
 func ContendersOf(curves []*Curve) (all []Contender) {
 	for _, c := range curves {
-		if !slices.Contains(all, c.Contender) {
-			all = append(all, c.Contender)
-		}
+		all = units.AddOnce(all, c.Contender)
 	}
 	return all
 }

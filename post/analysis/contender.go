@@ -33,12 +33,7 @@ func Names(contenders []Contender) map[Contender]string {
 	for _, c := range contenders {
 		name[c] = c.Backend
 	}
-	for _, more := range []func(Contender) string{
-		func(c Contender) string { return c.Variant },
-		func(c Contender) string { return c.Settings },
-		func(c Contender) string { return c.Library },
-		func(c Contender) string { return c.Device },
-	} {
+	for _, more := range []func(Contender) string{ofVariant, ofSettings, ofLibrary, ofDevice} {
 		before := maps.Clone(name)
 		for _, c := range contenders {
 			if words := more(c); words != "" && slices.ContainsFunc(contenders, func(d Contender) bool {
@@ -49,4 +44,14 @@ func Names(contenders []Contender) map[Contender]string {
 		}
 	}
 	return name
+}
+
+func ofVariant(c Contender) string  { return c.Variant }
+func ofSettings(c Contender) string { return c.Settings }
+func ofLibrary(c Contender) string  { return c.Library }
+func ofDevice(c Contender) string   { return c.Device }
+
+// Parts are what distinguishes contenders, the first parts first.
+var Parts = []func(Contender) string{
+	func(c Contender) string { return c.Backend }, ofVariant, ofLibrary, ofSettings, ofDevice,
 }

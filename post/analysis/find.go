@@ -1,6 +1,7 @@
 package analysis
 
 import (
+	"busbar/internal/units"
 	"cmp"
 	"slices"
 )
@@ -31,15 +32,6 @@ func Find(curves []*Curve, o Options) (found []Finding, left int) {
 }
 
 // BySubject groups findings by curve, or by what a contender measured in one world.
-func BySubject(found []Finding) (groups [][]Finding) {
-	at := map[string]int{}
-	for _, f := range found {
-		i, known := at[f.At.Subject]
-		if !known {
-			i = len(groups)
-			at[f.At.Subject], groups = i, append(groups, nil)
-		}
-		groups[i] = append(groups[i], f)
-	}
-	return groups
+func BySubject(found []Finding) [][]Finding {
+	return units.GroupBy(found, func(f Finding) string { return f.At.Subject })
 }

@@ -81,8 +81,8 @@ func (t *tip) scope() string {
 	for _, c := range t.Collectives {
 		words = append(words, c.String())
 	}
-	if w := map[nodes]string{oneNode: "one node", severalNodes: "several nodes"}[t.Nodes]; w != "" {
-		words = append(words, w)
+	if t.Nodes != "" {
+		words = append(words, t.Nodes)
 	}
 	if t.Min > 0 {
 		words = append(words, "from "+coll.FormatSize(t.Min, true))

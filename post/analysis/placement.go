@@ -33,7 +33,7 @@ func alikeBut(curves []*Curve, erase func(*Condition)) [][]*Curve {
 		tool  string
 		under Condition
 	}
-	return grouped(judged(curves), func(c *Curve) alike {
+	return units.GroupBy(judged(curves), func(c *Curve) alike {
 		under := c.Condition
 		erase(&under)
 		return alike{c.Contender, c.Tool, under}

@@ -20,22 +20,6 @@ const (
 	beyondChance = 4
 )
 
-// grouped puts curves with the same key together, in their order.
-func grouped[K comparable](curves []*Curve, key func(*Curve) K) (groups [][]*Curve) {
-	index := map[K]int{}
-	for _, c := range curves {
-		k := key(c)
-		i, known := index[k]
-		if !known {
-			i = len(groups)
-			index[k] = i
-			groups = append(groups, nil)
-		}
-		groups[i] = append(groups[i], c)
-	}
-	return groups
-}
-
 // byWorld groups the curves of one contender in one world, whatever the operation.
 func byWorld(curves []*Curve) [][]*Curve {
 	type world struct {
@@ -43,7 +27,7 @@ func byWorld(curves []*Curve) [][]*Curve {
 		tool  string
 		shape Shape
 	}
-	return grouped(curves, func(c *Curve) world { return world{c.Contender, c.Tool, ShapeOf(c.Condition)} })
+	return units.GroupBy(curves, func(c *Curve) world { return world{c.Contender, c.Tool, ShapeOf(c.Condition)} })
 }
 
 // lateRanks finds the rank that nearly always issues last: its host thread is late before the operation. A finding in

@@ -31,7 +31,7 @@ func poorScaling(curves []*Curve, _ Options) (found []Finding) {
 	several := slices.DeleteFunc(judged(curves), func(c *Curve) bool {
 		return c.World < 2 || c.Mode != coll.Throughput
 	})
-	for _, of := range grouped(several, func(c *Curve) line {
+	for _, of := range units.GroupBy(several, func(c *Curve) line {
 		return line{c.Contender, c.Tool, FamilyOf(c.Condition), c.Nodes > 1}
 	}) {
 		slices.SortFunc(of, func(a, b *Curve) int {

@@ -84,18 +84,10 @@ func variationOf(c *Curve) (f Finding, is bool) {
 		Imported: notice.Files(c.Imported()),
 	}
 	if i := slices.Index(slowest, slices.Max(slowest)); 3*slowest[i] >= 2*len(spreads) {
-		fact.Launch, fact.SlowAt = short(c.Launches[i]), slowest[i]
+		fact.Launch, fact.SlowAt = units.Truncate(c.Launches[i], 18), slowest[i]
 		fact.Host, fact.Start = c.whereRan(i)
 	}
 	return c.finding(fact, severity, 1-1/middle, c.Points[from].SizeBytes, c.Points[to].SizeBytes), true
-}
-
-// short is the beginning of a launch's name, as far as people compare such.
-func short(launch string) string {
-	if r := []rune(launch); len(r) > 18 {
-		return string(r[:18]) + "…"
-	}
-	return launch
 }
 
 // whereRan is the host of rank 0 of a launch, and when it began; "" where that is not recorded.

@@ -8,6 +8,7 @@ import (
 	"busbar/internal/notice"
 	"busbar/internal/result"
 	"busbar/internal/step"
+	"busbar/internal/units"
 	"busbar/post/analysis"
 )
 
@@ -58,9 +59,7 @@ func (k *kind) gather(ctx context.Context, sides []*side) (*gathered, []notice.N
 // datasets are those of sides, each once.
 func datasets(sides []*side) (all []*result.Dataset) {
 	for _, s := range sides {
-		if !slices.Contains(all, s.data) {
-			all = append(all, s.data)
-		}
+		all = units.AddOnce(all, s.data)
 	}
 	return all
 }
@@ -112,22 +111,12 @@ func (g *gathered) add(s *side, run *result.Run, p point, e entry) {
 	s.entries[p] = append(s.entries[p], e)
 }
 
-// part is one thing that a contender is known by.
-type part func(analysis.Contender) string
-
-// contenderParts are the properties of a contender, in the order in which they are used.
-var contenderParts = []part{
-	func(c analysis.Contender) string { return c.Backend },
-	func(c analysis.Contender) string { return c.Variant },
-	func(c analysis.Contender) string { return c.Library },
-	func(c analysis.Contender) string { return c.Settings },
-	func(c analysis.Contender) string { return c.Device },
-}
+type part = func(analysis.Contender) string
 
 // partsOf are the properties that points must share: those with several values on a side that earlier properties do not
 // distinguish. A property with one value per side is what is compared, and a difference in it is reported.
 func partsOf(sides []*side) (parts []part) {
-	for _, p := range contenderParts {
+	for _, p := range analysis.Parts {
 		if slices.ContainsFunc(sides, func(s *side) bool { return severalOf(s, p, parts) }) {
 			parts = append(parts, p)
 		}

@@ -12,6 +12,7 @@ import (
 	"busbar/internal/coll"
 	"busbar/internal/notice"
 	"busbar/internal/result"
+	"busbar/internal/units"
 	"busbar/post/analysis"
 	"busbar/post/input"
 	"busbar/post/usage"
@@ -98,17 +99,9 @@ func (s *side) sameRuns(other *side) bool { return maps.Equal(s.ids, other.ids) 
 
 // sidesBy are the sides that a dataset falls into by a value of its runs, the oldest first.
 func sidesBy(data *result.Dataset, path string) (sides []*side) {
-	runs := map[string][]*result.Run{}
-	var order []string
-	for _, r := range data.Runs() { // oldest first
-		label := headerOf(r)[path]
-		if runs[label] == nil {
-			order = append(order, label)
-		}
-		runs[label] = append(runs[label], r)
-	}
-	for i, label := range order {
-		sides = append(sides, newSide(letter(i), cmp.Or(label, "(none)"), data, runs[label]))
+	label := func(r *result.Run) string { return headerOf(r)[path] }
+	for i, runs := range units.GroupBy(data.Runs(), label) { // oldest first
+		sides = append(sides, newSide(letter(i), cmp.Or(label(runs[0]), "(none)"), data, runs))
 	}
 	return sides
 }

@@ -10,6 +10,7 @@ import (
 	"busbar/internal/coll"
 	"busbar/internal/document"
 	"busbar/internal/result"
+	"busbar/internal/units"
 	"busbar/post/title"
 )
 
@@ -32,24 +33,20 @@ type ncclRow struct {
 // writeNCCLTests writes the points of throughput mode in nccl-tests' layout (2.17 and later), one test for each
 // collective; it returns false when there are none. What the layout has no place for stands in lines with #.
 func writeNCCLTests(w io.Writer, f *result.File) bool {
-	var order []coll.Collective
-	tests := map[coll.Collective][]*result.Record{}
+	var shown []*result.Record
 	for i := range f.Records {
 		if r := &f.Records[i]; inNCCLTests(r) {
-			if tests[r.Collective] == nil {
-				order = append(order, r.Collective)
-			}
-			tests[r.Collective] = append(tests[r.Collective], r)
+			shown = append(shown, r)
 		}
 	}
-	for i, c := range order {
+	for i, test := range units.GroupBy(shown, func(r *result.Record) coll.Collective { return r.Collective }) {
 		if i > 0 {
 			fmt.Fprintln(w)
 		}
-		writeNCCLHead(w, f, c, tests[c])
-		writeNCCLRows(w, f, c, tests[c])
+		writeNCCLHead(w, f, test[0].Collective, test)
+		writeNCCLRows(w, f, test[0].Collective, test)
 	}
-	return len(order) > 0
+	return shown != nil
 }
 
 // inNCCLTests reports whether the layout has a place for a point.

@@ -16,6 +16,7 @@ import (
 
 	"busbar/internal/notice"
 	"busbar/internal/result"
+	"busbar/internal/units"
 )
 
 // Sink receives runs and records, in file order.
@@ -164,13 +165,7 @@ func (in *input) first(n int, f notice.Fact) {
 }
 
 // short returns the beginning of a text, for a message.
-func short(text string) string {
-	const most = 60
-	if r := []rune(text); len(r) > most {
-		text = string(r[:most]) + "…"
-	}
-	return fmt.Sprintf("%q", text)
-}
+func short(text string) string { return fmt.Sprintf("%q", units.Truncate(text, 60)) }
 
 // maxLine bounds a line.
 const maxLine = 16 << 20

@@ -19,6 +19,9 @@ type Options struct {
 	limit func(runs []*result.Run, of coll.Case) analysis.Ceiling // of bus bandwidths; nil: none is known
 }
 
+// Formats are those of the files.
+var Formats = []string{"png", "svg"}
+
 // maxCurves is the maximum number of curves in a plot.
 const maxCurves = 10
 

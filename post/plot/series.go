@@ -8,6 +8,7 @@ import (
 	"busbar/internal/coll"
 	"busbar/internal/result"
 	"busbar/internal/stats"
+	"busbar/internal/units"
 	"busbar/post/analysis"
 )
 
@@ -66,9 +67,7 @@ func collect(points []Point) []series {
 		for _, size := range slices.Sorted(maps.Keys(sizes)) {
 			s.cells = append(s.cells, newCell(sizes[size]))
 			for _, p := range sizes[size] {
-				if !slices.Contains(s.runs, p.Run) {
-					s.runs = append(s.runs, p.Run)
-				}
+				s.runs = units.AddOnce(s.runs, p.Run)
 			}
 		}
 		if slices.ContainsFunc(s.cells, func(c cell) bool { return c.n > 0 }) {
@@ -135,17 +134,5 @@ func in(mode coll.Mode, all []series) []series {
 
 // group splits series by a part of their keys, in order of appearance.
 func group[K comparable](all []series, part func(key) K) [][]series {
-	index := map[K]int{}
-	var groups [][]series
-	for _, s := range all {
-		k := part(s.key)
-		i, ok := index[k]
-		if !ok {
-			i = len(groups)
-			index[k] = i
-			groups = append(groups, nil)
-		}
-		groups[i] = append(groups[i], s)
-	}
-	return groups
+	return units.GroupBy(all, func(s series) K { return part(s.key) })
 }

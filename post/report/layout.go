@@ -21,36 +21,35 @@ func layoutOf(ranks []result.Rank) layout {
 
 // hosts are those of the ranks, each once, in the order of their lowest ranks.
 func (l layout) hosts() (hosts []string) {
-	seen := map[string]bool{}
-	for _, r := range l {
-		if !seen[r.Host] {
-			seen[r.Host] = true
-			hosts = append(hosts, r.Host)
-		}
+	for _, on := range l.byHost() {
+		hosts = append(hosts, on[0].Host)
 	}
 	return hosts
 }
 
+func (l layout) byHost() [][]result.Rank {
+	return units.GroupBy(l, func(r result.Rank) string { return r.Host })
+}
+
 // words list the hosts with the ranks, devices and cores on each, a line a host.
 func (l layout) words() string {
-	numbers, devices, cpus := map[string][]int{}, map[string][]string{}, map[string][]string{}
-	for _, r := range l {
-		numbers[r.Host] = append(numbers[r.Host], r.Rank)
-		if device := strings.TrimSpace(r.Device + " " + r.PCI); device != "" && device != "cpu" {
-			devices[r.Host] = append(devices[r.Host], device)
-		}
-		if r.CPUs != "" {
-			cpus[r.Host] = append(cpus[r.Host], r.CPUs)
-		}
-	}
 	var lines []string
-	for _, host := range l.hosts() {
-		line := fmt.Sprintf("%s: ranks %s", host, ranges.Format(numbers[host]))
-		if devices[host] != nil {
-			line += "; " + units.Some(devices[host])
+	for _, on := range l.byHost() {
+		var numbers []int
+		var devices, cpus []string
+		for _, r := range on {
+			numbers = append(numbers, r.Rank)
+			if device := strings.TrimSpace(r.Device + " " + r.PCI); device != "cpu" {
+				devices = append(devices, nonEmpty(device)...)
+			}
+			cpus = append(cpus, nonEmpty(r.CPUs)...)
 		}
-		if cpus[host] != nil {
-			line += "; CPUs " + units.Some(cpus[host])
+		line := fmt.Sprintf("%s: ranks %s", on[0].Host, ranges.Format(numbers))
+		if devices != nil {
+			line += "; " + units.Some(devices)
+		}
+		if cpus != nil {
+			line += "; CPUs " + units.Some(cpus)
 		}
 		lines = append(lines, line)
 	}

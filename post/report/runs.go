@@ -7,30 +7,15 @@ import (
 
 	"busbar/internal/notice"
 	"busbar/internal/result"
+	"busbar/internal/units"
 	"busbar/post/analysis"
 )
-
-// statuses are in the order in which they are counted.
-var statuses = []result.Status{
-	result.OK,
-	result.Unfinished,
-	result.Skipped,
-	result.Unsupported,
-	result.OOM,
-	result.Timeout,
-	result.Wrong,
-	result.Failed,
-}
 
 // names are those of all contenders that have a run.
 func (l runList) names() map[analysis.Contender]string {
 	var all []analysis.Contender
-	seen := map[analysis.Contender]bool{}
 	for _, g := range l {
-		if who := analysis.ContenderOf(g.run); !seen[who] {
-			seen[who] = true
-			all = append(all, who)
-		}
+		all = units.AddOnce(all, analysis.ContenderOf(g.run))
 	}
 	return analysis.Names(all)
 }
@@ -44,7 +29,7 @@ func (g *gathered) countWords() string {
 			words = append(words, fmt.Sprintf("%d %s", n, text))
 		}
 	}
-	for _, s := range statuses {
+	for _, s := range result.Statuses {
 		add(g.counts[s], string(s))
 		known += g.counts[s]
 	}

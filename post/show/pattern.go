@@ -42,9 +42,7 @@ func (p *Patterns) Add(row result.Row) {
 		return
 	}
 	t, r := p.of[i], row.Record
-	if !slices.Contains(t.cases, r.Case) {
-		t.cases = append(t.cases, r.Case)
-	}
+	t.cases = units.AddOnce(t.cases, r.Case)
 	if r.Timed() {
 		t.times[r.Point(row.Run.Backend.Name)] = *r.Time
 	}
@@ -85,9 +83,7 @@ func (p *Patterns) chains() (chains []*patternTimes) {
 		c := chains[i]
 		c.runs = append(c.runs, t.runs...)
 		for _, k := range t.cases {
-			if !slices.Contains(c.cases, k) {
-				c.cases = append(c.cases, k)
-			}
+			c.cases = units.AddOnce(c.cases, k)
 		}
 		maps.Copy(c.times, t.times)
 	}

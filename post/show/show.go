@@ -174,31 +174,24 @@ func (s *Tables) collectiveRun(f *result.File) *document.Section {
 	notes := s.footnotes(f.Path)
 	section, described := s.head(f, notes)
 	ceilings, peakBefore := analysis.NewCeilings(s.peaks), ""
-	var order []title.Table
-	tables := map[title.Table][]*result.Record{}
+	var records []*result.Record
 	for i := range f.Records {
 		r := &f.Records[i]
-		k := title.Table{
-			Operation: r.ForeignOperation(), Collective: r.Collective, Type: r.Type, Op: r.Op, Root: r.Root,
-			Imbalance: r.Imbalance, Placement: r.Placement, Mode: r.Mode,
-		}
-		if tables[k] == nil {
-			order = append(order, k)
-		}
-		tables[k] = append(tables[k], r)
+		records = append(records, r)
 		ceilings.Add(result.Row{Run: &f.Run, Record: r})
 		s.ceilings.Add(result.Row{Run: &f.Run, Record: r})
 		s.curves.Add(result.Row{Run: &f.Run, Record: r})
 	}
-	for _, k := range order {
-		in := shownTable{Title: k.String(), Model: modelOf(&f.Run, tables[k])}
+	for _, table := range units.GroupBy(records, titleOf) {
+		k := titleOf(table[0])
+		in := shownTable{Title: k.String(), Model: modelOf(&f.Run, table)}
 		ceiling := analysis.Ceiling{}
 		if k.Mode != coll.Latency {
-			ceiling = ceilings.Of([]*result.Run{&f.Run}, tables[k][0].Case)
+			ceiling = ceilings.Of([]*result.Run{&f.Run}, table[0].Case)
 			in.Peak = ceiling.Text()
 		}
 		below := &document.Section{Title: k.String()}
-		below.Add(pointTable(k.Mode, tables[k], notes, ceiling))
+		below.Add(pointTable(k.Mode, table, notes, ceiling))
 		if ceiling.Known() {
 			peak := ceiling.BusBW / 1e9
 			in.PeakGBps = &peak
@@ -210,7 +203,7 @@ func (s *Tables) collectiveRun(f *result.File) *document.Section {
 		if in.Model != nil && in.Model.Fact.Code() != (notice.NoModel{}).Code() {
 			below.Add(document.Paragraph(notice.Message(in.Model.Fact)))
 		}
-		for _, r := range tables[k] {
+		for _, r := range table {
 			in.Points = append(in.Points, result.Row{Run: &f.Run, Record: r}.JSON())
 		}
 		described.Tables = append(described.Tables, in)
@@ -218,6 +211,13 @@ func (s *Tables) collectiveRun(f *result.File) *document.Section {
 	}
 	section.Add(notes.Blocks()...)
 	return section
+}
+
+func titleOf(r *result.Record) title.Table {
+	return title.Table{
+		Operation: r.ForeignOperation(), Collective: r.Collective, Type: r.Type, Op: r.Op, Root: r.Root,
+		Imbalance: r.Imbalance, Placement: r.Placement, Mode: r.Mode,
+	}
 }
 
 // modelOf is the model that the times of a table follow; nil where too few of its sizes have one.
@@ -268,11 +268,6 @@ func ranWhere(r *result.Run) string {
 	return fmt.Sprintf("host %s, %s, %s", r.Machine.Host, r.Start.UTC().Format("2006-01-02 15:04:05 UTC"), r.Tool)
 }
 
-var statuses = []result.Status{
-	result.OK, result.Unfinished, result.Skipped, result.Unsupported, result.OOM, result.Timeout, result.Wrong,
-	result.Failed,
-}
-
 // endWords are how a run ended, with the number of points of each status.
 func endWords(e *result.End, counts map[result.Status]int) string {
 	words := "no end recorded: the run is going on, or was killed"
@@ -285,7 +280,7 @@ func endWords(e *result.End, counts map[result.Status]int) string {
 			words += fmt.Sprintf(", %s of the plan not reached", units.Count(e.Left, "point"))
 		}
 	}
-	for _, s := range statuses {
+	for _, s := range result.Statuses {
 		if counts[s] > 0 {
 			words += fmt.Sprintf(", %d %s", counts[s], s)
 		}
