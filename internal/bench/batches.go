@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"errors"
 	"math"
 	"runtime/debug"
 	"time"
@@ -72,6 +73,11 @@ type order struct {
 func (m *measurement) measure() error {
 	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // no collection while something is timed
 	m.k = m.batch()
+	if t := m.o.Together; t != nil {
+		if err := t.Start(); err != nil {
+			return &Fatal{"start together", err}
+		}
+	}
 	stopper := stats.NewStopper(m.rule(m.k))
 	started := time.Now()
 	for {
@@ -90,7 +96,7 @@ func (m *measurement) measure() error {
 		}
 		m.k = int(next.operations)
 		if next.batches == 0 {
-			return nil
+			return m.finish()
 		}
 		if err := m.round(int(next.batches), m.k); err != nil {
 			return &Fatal{"measure", err}
@@ -99,6 +105,22 @@ func (m *measurement) measure() error {
 			m.k = m.batch()
 		}
 	}
+}
+
+// finish keeps this world busy until all others that measure at the same time are done. These batches do not count.
+func (m *measurement) finish() error {
+	if m.o.Together == nil {
+		return nil
+	}
+	err := m.o.Together.Finish(func() error {
+		m.phase("wait for other groups", m.k*m.o.Aggregate)
+		_, err := m.runOperation(m.op, 1, m.k)
+		return err
+	})
+	if err != nil && !errors.Is(err, errLost) {
+		err = &Fatal{"measure", err}
+	}
+	return err
 }
 
 // rule is when a value is precise enough. Latency needs its distribution, not only its median, so cheap operations take

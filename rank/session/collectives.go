@@ -36,16 +36,15 @@ type session struct {
 // open prepares the library for its cases. Collective.
 func (s *session) open() (err error) {
 	s.used = map[coll.Collective]bool{}
-	if s.cases, err = s.run.Plan.Cases(s.lib.Name(), s.world.Size); err != nil {
-		return err
-	}
 	if s.backend, err = s.lib.Open(s.world, s.method()); err != nil {
 		return err
 	}
 	s.preparing()
 	own := make([]float64, len(s.cases))
 	for i, c := range s.cases {
-		own[i] = s.backend.Memory(c)
+		if own[i] = backend.PageBytes; c.World == s.world.Size { // groups have their own
+			own[i] = s.backend.Memory(c)
+		}
 	}
 	if s.room, err = s.makeRoom(own); err != nil {
 		return err
@@ -77,9 +76,7 @@ func (s *session) resume() {
 func (s *session) countPoints() (points int) {
 	for cycle := range max(1, s.run.Plan.Options.Cycles) {
 		for i := range s.cases {
-			if s.wanted(i, cycle) {
-				points++
-			}
+			points += len(s.missing(i, cycle))
 		}
 	}
 	return points
@@ -103,10 +100,22 @@ func (s *session) cycle(i int) int {
 	return i + 1
 }
 
-// wanted reports whether a case must be measured in a cycle: no earlier run has it.
-func (s *session) wanted(i, cycle int) bool {
-	return !s.done.Has(result.Point(s.lib.Name(), s.cases[i], s.cycle(cycle)))
+// missing returns the cases that the turn of a case measures in a cycle, without those that an earlier run has. Groups
+// that measure at the same time have one turn, that of the first.
+func (s *session) missing(i, cycle int) []coll.Case {
+	n := 1
+	if g := s.cases[i].Groups; g.Divided() && !g.Alone {
+		if n = g.Division.N(); g.Number > 1 {
+			return nil
+		}
+	}
+	return slices.DeleteFunc(slices.Clone(s.cases[i:i+n]), func(c coll.Case) bool {
+		return s.done.Has(result.Point(s.lib.Name(), c, s.cycle(cycle)))
+	})
 }
+
+// wanted reports whether the turn of a case has anything to measure in a cycle.
+func (s *session) wanted(i, cycle int) bool { return len(s.missing(i, cycle)) > 0 }
 
 // measureCases measures all cases of all libraries. Collective.
 func (w *worldRun) measureCases(ctx context.Context) error {
@@ -211,24 +220,52 @@ func (w *worldRun) leadCycle(ctx context.Context, cycle int) (measured bool, err
 			w.run.tally.over = true
 			return measured, nil
 		}
-		r := s.leftOutByMemory(t.i)
-		if r == nil {
-			budget, why := w.pace.Next(k)
-			if why != nil {
-				r = bench.NotMeasured(result.Record{Case: s.cases[t.i]}, result.Skipped, why)
-			} else {
-				measured = true
-				if r, err = s.measureOne(t.i, s.cycle(cycle), budget); err != nil {
-					return measured, err
-				}
+		if r := s.leftOutByMemory(t.i); r != nil {
+			err = s.keepMissing([]*groupResult{{Record: r}}, t.i, cycle)
+		} else if budget, why := w.pace.Next(k); why != nil {
+			var skipped []*groupResult
+			for _, c := range s.missing(t.i, cycle) {
+				r := bench.NotMeasured(result.Record{Case: c}, result.Skipped, why)
+				skipped = append(skipped, &groupResult{Record: r})
 			}
+			err = s.keepMissing(skipped, t.i, cycle)
+		} else {
+			measured = true
+			err = s.measureMissing(t.i, cycle, budget)
 		}
-		r.Cycle = s.cycle(cycle)
-		if err := s.keep(r); err != nil {
+		if err != nil {
 			return measured, err
 		}
 	}
 	return measured, nil
+}
+
+// measureMissing measures the cases of a turn, and keeps those without a value.
+func (s *session) measureMissing(i, cycle int, budget time.Duration) error {
+	var inHand []result.Entry
+	for _, c := range s.missing(i, cycle) {
+		inHand = append(inHand, &result.Record{Kind: result.KindCase, Case: c, Cycle: s.cycle(cycle)})
+	}
+	s.run.Ledger.Begin(s.sheet, inHand...)
+	results, err := s.measureTurn(i, budget)
+	if err != nil {
+		return err
+	}
+	return s.keepMissing(results, i, cycle)
+}
+
+// keepMissing writes the records of those cases that a turn is to measure.
+func (s *session) keepMissing(results []*groupResult, i, cycle int) error {
+	missing := s.missing(i, cycle)
+	for _, r := range results {
+		if r.Record.Cycle = s.cycle(cycle); !slices.Contains(missing, r.Record.Case) {
+			continue
+		}
+		if err := s.keep(r); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // follow executes the orders of rank 0 on the other ranks.
@@ -242,33 +279,54 @@ func (w *worldRun) follow() error {
 		if o.Case < 0 {
 			return nil
 		}
-		if _, err := w.sessions[o.Session].measure(o); err != nil {
+		if _, err := w.sessions[o.Session].perform(o); err != nil {
 			return err
 		}
 	}
 }
 
-// measureOne measures one case together with the other ranks.
-func (s *session) measureOne(i, cycle int, budget time.Duration) (*result.Record, error) {
-	s.run.Ledger.Begin(s.sheet, &result.Record{Kind: result.KindCase, Case: s.cases[i], Cycle: cycle})
-	return s.observed(i, budget)
-}
-
-// observed measures a case and records network traffic and host load during it.
-func (s *session) observed(i int, budget time.Duration) (*result.Record, error) {
-	before := s.counters.Read()
+// measureTurn measures a case together with the other ranks.
+func (s *session) measureTurn(i int, budget time.Duration) ([]*groupResult, error) {
 	l, ok := s.lib.(backend.Connector)
-	o := order{Session: int32(slices.Index(s.sessions, s)), Case: int32(i), Budget: budget,
-		Left: s.pace.Remaining(), First: ok && l.ConnectsAtFirstUse() && !s.used[s.cases[i].Collective]}
+	c := s.cases[i]
+	o := order{Session: int32(slices.Index(s.sessions, s)), Case: int32(i), Budget: budget, Left: s.pace.Remaining(),
+		First: ok && l.ConnectsAtFirstUse() && !s.used[c.Collective] && !c.Groups.Divided()}
 	if err := s.give(&o); err != nil {
 		return nil, err
 	}
-	r, err := s.measure(o)
-	if err != nil {
+	return s.perform(o)
+}
+
+// perform executes an order. Rank 0 returns the results. Collective.
+func (s *session) perform(o order) ([]*groupResult, error) {
+	s.run.number++
+	if s.cases[o.Case].Groups.Divided() {
+		return s.measureInGroups(o)
+	}
+	r, err := s.observed(o, nil)
+	if r == nil {
 		return nil, err
 	}
 	if r.FirstUse > 0 {
 		s.used[r.Collective] = true
+	}
+	return []*groupResult{s.result(r)}, err
+}
+
+// result returns a record with the times of all ranks of this world.
+func (w *worldRun) result(r *result.Record) *groupResult {
+	return &groupResult{w.world.Name(0), r, bench.Shorten(r.Ranks, w.world.World)}
+}
+
+// observed measures a case. Rank 0 records network traffic and host load during it. Collective.
+func (s *session) observed(o order, t *together) (*result.Record, error) {
+	if s.world.Rank != 0 {
+		return s.measure(o, t)
+	}
+	before := s.counters.Read()
+	r, err := s.measure(o, t)
+	if err != nil {
+		return nil, err
 	}
 	r.Load1 = machine.Load("/")
 	after := s.counters.Read()
@@ -279,26 +337,29 @@ func (s *session) observed(i int, budget time.Duration) (*result.Record, error) 
 }
 
 // keep writes a record.
-func (s *session) keep(r *result.Record) error {
-	if err := s.run.keep(s.sheet, r, bench.Shorten(r.Ranks, s.world.World)); err != nil {
+func (s *session) keep(r *groupResult) error {
+	if err := s.run.keep(s.sheet, r.Record, r.AllRanks); err != nil {
 		return err
 	}
-	s.pace.Kept(r)
-	s.run.Screen.Row(s.lib.Name(), r)
+	s.pace.Kept(r.Record)
+	s.run.Screen.Row(s.lib.Name(), r.Record)
 	return nil
 }
 
-// measure measures the case of the current order. Collective.
-func (s *session) measure(o order) (*result.Record, error) {
+// measure measures the case of the current order; t is nil unless other groups measure at the same time. Collective.
+func (s *session) measure(o order, t *together) (*result.Record, error) {
 	c := s.cases[o.Case]
 	name := c.String()
 	if len(s.sessions) > 1 {
 		name = s.lib.Name() + " " + name
 	}
-	s.run.number++
 	s.run.Watch.CaseOf(s.run.number, name, s.label)
 	defer s.run.Watch.Case(s.run.number, "")
-	return bench.Measure(s.world.World, s.backend, c, s.options(o))
+	options := s.options(o)
+	if t != nil {
+		options.Together = t
+	}
+	return bench.Measure(s.world.World, s.backend, c, options)
 }
 
 // warmupTime is the default minimum warm-up time; five operations are enough if they take longer.
