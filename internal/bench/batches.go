@@ -73,10 +73,9 @@ type order struct {
 func (m *measurement) measure() error {
 	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // no collection while something is timed
 	m.k = m.batch()
-	if t := m.o.Together; t != nil {
-		if err := t.Start(); err != nil {
-			return &Fatal{"start together", err}
-		}
+	t := group{m.o.Together}
+	if err := t.start(); err != nil {
+		return err
 	}
 	stopper := stats.NewStopper(m.rule(m.k))
 	started := time.Now()
@@ -96,7 +95,11 @@ func (m *measurement) measure() error {
 		}
 		m.k = int(next.operations)
 		if next.batches == 0 {
-			return m.finish()
+			return t.finish(func() error {
+				m.phase("keep busy for other groups", m.k*m.o.Aggregate)
+				_, err := m.runOperation(m.op, 1, m.k)
+				return err
+			})
 		}
 		if err := m.round(int(next.batches), m.k); err != nil {
 			return &Fatal{"measure", err}
@@ -107,20 +110,29 @@ func (m *measurement) measure() error {
 	}
 }
 
-// finish keeps this world busy until all others that measure at the same time are done. These batches do not count.
-func (m *measurement) finish() error {
-	if m.o.Together == nil {
+// group is this world among those that measure at the same time, if there are others.
+type group struct{ Together }
+
+func (g group) start() error {
+	if g.Together == nil {
 		return nil
 	}
-	err := m.o.Together.Finish(func() error {
-		m.phase("wait for other groups", m.k*m.o.Aggregate)
-		_, err := m.runOperation(m.op, 1, m.k)
-		return err
-	})
-	if err != nil && !errors.Is(err, errLost) {
-		err = &Fatal{"measure", err}
+	return fatal("start together", g.Start())
+}
+
+func (g group) finish(batch func() error) error {
+	if g.Together == nil {
+		return nil
 	}
-	return err
+	return fatal("measure", g.Finish(batch))
+}
+
+// fatal wraps an error, unless only the point is lost.
+func fatal(phase string, err error) error {
+	if err == nil || errors.Is(err, errLost) {
+		return err
+	}
+	return &Fatal{phase, err}
 }
 
 // rule is when a value is precise enough. Latency needs its distribution, not only its median, so cheap operations take

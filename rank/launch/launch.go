@@ -42,9 +42,6 @@ type Comm interface {
 	// BarrierSleeping is a barrier in which this rank looks every pause and sleeps in between. It does not match
 	// Barrier.
 	BarrierSleeping(pause time.Duration) error
-	// BarrierWhile is a barrier in which this rank calls work again and again. Where it fails, the barrier is not over.
-	// It matches BarrierSleeping.
-	BarrierWhile(work func() error) error
 	// Split returns the group of the ranks that pass the same color, ordered by key; nil for a negative color.
 	Split(color, key int) (Comm, error)
 	// ClockOffset returns how far the peer's clock is ahead of this rank's, in seconds, from that many rounds of

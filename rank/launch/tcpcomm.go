@@ -124,22 +124,6 @@ func (c tcpComm) Barrier() error {
 // BarrierSleeping implements Comm: a rank that waits for a frame always sleeps.
 func (c tcpComm) BarrierSleeping(time.Duration) error { return c.Barrier() }
 
-// BarrierWhile implements Comm.
-func (c tcpComm) BarrierWhile(work func() error) error {
-	over := make(chan error, 1)
-	go func() { over <- c.Barrier() }()
-	for {
-		select {
-		case err := <-over:
-			return err
-		default:
-			if err := work(); err != nil {
-				return err
-			}
-		}
-	}
-}
-
 // tcpMember is what Split gathers of a rank.
 type tcpMember struct{ Color, Key, Member int }
 

@@ -76,7 +76,7 @@ func (s *session) resume() {
 func (s *session) countPoints() (points int) {
 	for cycle := range max(1, s.run.Plan.Options.Cycles) {
 		for i := range s.cases {
-			points += len(s.missing(i, cycle))
+			points += len(turn{s, i}.missing(cycle))
 		}
 	}
 	return points
@@ -99,23 +99,6 @@ func (s *session) cycle(i int) int {
 	}
 	return i + 1
 }
-
-// missing returns the cases that the turn of a case measures in a cycle, without those that an earlier run has. Groups
-// that measure at the same time have one turn, that of the first.
-func (s *session) missing(i, cycle int) []coll.Case {
-	n := 1
-	if g := s.cases[i].Groups; g.Divided() && !g.Alone {
-		if n = g.Division.N(); g.Number > 1 {
-			return nil
-		}
-	}
-	return slices.DeleteFunc(slices.Clone(s.cases[i:i+n]), func(c coll.Case) bool {
-		return s.done.Has(result.Point(s.lib.Name(), c, s.cycle(cycle)))
-	})
-}
-
-// wanted reports whether the turn of a case has anything to measure in a cycle.
-func (s *session) wanted(i, cycle int) bool { return len(s.missing(i, cycle)) > 0 }
 
 // measureCases measures all cases of all libraries. Collective.
 func (w *worldRun) measureCases(ctx context.Context) error {
@@ -209,63 +192,41 @@ func (w *worldRun) lead(ctx context.Context) error {
 func (w *worldRun) leadCycle(ctx context.Context, cycle int) (measured bool, err error) {
 	w.pace.Begin(func(k int) bool {
 		t := w.turns[k]
-		return t.session.wanted(t.i, cycle) && !t.session.room[t.i].Over()
+		return len(t.missing(cycle)) > 0 && !t.session.room[t.i].Over()
 	})
 	for k, t := range w.turns {
-		s := t.session
-		if !s.wanted(t.i, cycle) {
+		missing := t.missing(cycle)
+		if len(missing) == 0 {
 			continue
 		}
 		if w.run.stopped(ctx) {
 			w.run.tally.over = true
 			return measured, nil
 		}
-		if r := s.leftOutByMemory(t.i); r != nil {
-			err = s.keepMissing([]*groupResult{{Record: r}}, t.i, cycle)
+		var results []*groupResult
+		if r := t.session.leftOutByMemory(t.i); r != nil {
+			results = append(results, &groupResult{Record: r})
 		} else if budget, why := w.pace.Next(k); why != nil {
-			var skipped []*groupResult
-			for _, c := range s.missing(t.i, cycle) {
+			for _, c := range missing {
 				r := bench.NotMeasured(result.Record{Case: c}, result.Skipped, why)
-				skipped = append(skipped, &groupResult{Record: r})
+				results = append(results, &groupResult{Record: r})
 			}
-			err = s.keepMissing(skipped, t.i, cycle)
 		} else {
 			measured = true
-			err = s.measureMissing(t.i, cycle, budget)
+			if results, err = t.measure(missing, t.session.cycle(cycle), budget); err != nil {
+				return measured, err
+			}
 		}
-		if err != nil {
-			return measured, err
+		for _, r := range results {
+			if r.Record.Cycle = t.session.cycle(cycle); !slices.Contains(missing, r.Record.Case) {
+				continue // of a group of which an earlier run has it
+			}
+			if err := t.session.keep(r); err != nil {
+				return measured, err
+			}
 		}
 	}
 	return measured, nil
-}
-
-// measureMissing measures the cases of a turn, and keeps those without a value.
-func (s *session) measureMissing(i, cycle int, budget time.Duration) error {
-	var inHand []result.Entry
-	for _, c := range s.missing(i, cycle) {
-		inHand = append(inHand, &result.Record{Kind: result.KindCase, Case: c, Cycle: s.cycle(cycle)})
-	}
-	s.run.Ledger.Begin(s.sheet, inHand...)
-	results, err := s.measureTurn(i, budget)
-	if err != nil {
-		return err
-	}
-	return s.keepMissing(results, i, cycle)
-}
-
-// keepMissing writes the records of those cases that a turn is to measure.
-func (s *session) keepMissing(results []*groupResult, i, cycle int) error {
-	missing := s.missing(i, cycle)
-	for _, r := range results {
-		if r.Record.Cycle = s.cycle(cycle); !slices.Contains(missing, r.Record.Case) {
-			continue
-		}
-		if err := s.keep(r); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // follow executes the orders of rank 0 on the other ranks.
@@ -285,18 +246,6 @@ func (w *worldRun) follow() error {
 	}
 }
 
-// measureTurn measures a case together with the other ranks.
-func (s *session) measureTurn(i int, budget time.Duration) ([]*groupResult, error) {
-	l, ok := s.lib.(backend.Connector)
-	c := s.cases[i]
-	o := order{Session: int32(slices.Index(s.sessions, s)), Case: int32(i), Budget: budget, Left: s.pace.Remaining(),
-		First: ok && l.ConnectsAtFirstUse() && !s.used[c.Collective] && !c.Groups.Divided()}
-	if err := s.give(&o); err != nil {
-		return nil, err
-	}
-	return s.perform(o)
-}
-
 // perform executes an order. Rank 0 returns the results. Collective.
 func (s *session) perform(o order) ([]*groupResult, error) {
 	s.run.number++
@@ -310,11 +259,11 @@ func (s *session) perform(o order) ([]*groupResult, error) {
 	if r.FirstUse > 0 {
 		s.used[r.Collective] = true
 	}
-	return []*groupResult{s.result(r)}, err
+	return []*groupResult{newResult(s.worldRun, r)}, err
 }
 
-// result returns a record with the times of all ranks of this world.
-func (w *worldRun) result(r *result.Record) *groupResult {
+// newResult returns a record with the times of all ranks of its world.
+func newResult(w *worldRun, r *result.Record) *groupResult {
 	return &groupResult{w.world.Name(0), r, bench.Shorten(r.Ranks, w.world.World)}
 }
 

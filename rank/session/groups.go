@@ -20,11 +20,11 @@ type division struct {
 }
 
 // divide divides the world, unless it is divided in this way. Every rank is in one group. Collective over the world.
-func (w *worldRun) divide(of coll.Division) error {
+func divide(w *worldRun, of coll.Division) error {
 	if w.division != nil && w.division.of == of {
 		return nil
 	}
-	if err := w.undivide(); err != nil {
+	if err := w.division.close(); err != nil {
 		return err
 	}
 	w.run.Watch.Phase("split the world into groups", 0)
@@ -71,13 +71,11 @@ func (w *worldRun) divide(of coll.Division) error {
 	return nil
 }
 
-// undivide closes the groups of the world, if it is divided. Collective over the world.
-func (w *worldRun) undivide() error {
-	d := w.division
+// close closes the groups; of a nil division it does nothing. Collective over the world.
+func (d *division) close() error {
 	if d == nil {
 		return nil
 	}
-	w.division = nil
 	if err := d.closeLibraries(); err != nil {
 		return err
 	}
@@ -93,7 +91,7 @@ func (w *worldRun) undivide() error {
 // results. Collective over the world.
 func (s *session) measureInGroups(o order) ([]*groupResult, error) {
 	c := s.cases[o.Case]
-	if err := s.divide(c.Groups.Division); err != nil {
+	if err := divide(s.worldRun, c.Groups.Division); err != nil {
 		return nil, err
 	}
 	var mine *groupResult
@@ -137,7 +135,7 @@ func (d *division) measureCase(c coll.Case, o order, whole launch.Comm) (mine *g
 		return nil, nil
 	}
 	record.Nodes, record.RanksPerNode = d.nodes()
-	return d.result(record), nil
+	return newResult(d.worldRun, record), nil
 }
 
 // together lets all groups measure a case at the same time. It implements bench.Together.
@@ -177,7 +175,7 @@ func (t *together) Finish(batch func() error) error {
 			}
 		}
 	}
-	err := t.firsts.BarrierWhile(func() error {
+	err := launch.BarrierWhile(t.firsts, func() error {
 		if batch == nil || failed != nil {
 			time.Sleep(sleepPause)
 			return nil

@@ -225,9 +225,9 @@ func (w *worldRun) measureInGroup(c patternCase, budget time.Duration) (*groupRe
 		return nil, w.follow()
 	}
 	if record != nil {
-		return w.result(record), nil
+		return newResult(w, record), nil
 	}
-	results, err := s.measureTurn(c.i, budget)
+	results, err := turn{s, c.i}.order(budget)
 	if err != nil {
 		return nil, err
 	}

@@ -119,7 +119,7 @@ func (w *worldRun) open(libraries []backend.Library) error {
 
 // close closes the libraries. Collective.
 func (w *worldRun) close() error {
-	if err := w.undivide(); err != nil {
+	if err := w.division.close(); err != nil {
 		return err
 	}
 	if err := w.closeLibraries(); err != nil {
