@@ -103,8 +103,8 @@ func (c *config) checkGPU() error {
 // measures every group once, in its own worlds. A CUDA graph fixes its buffers.
 var excluded = map[string][]string{
 	"step": {"sweep", "collective", "minbytes", "maxbytes", "stepfactor", "stepbytes", "elements", "op", "root",
-		"placement", "mode", "groups", "agg-iters", "run-cycles", "average", "rotate", "pattern", "preflight", "time-limit",
-		"like", "cudagraph", "algorithms"},
+		"placement", "mode", "groups", "agg-iters", "run-cycles", "average", "rotate", "pattern", "preflight",
+		"time-limit", "like", "cudagraph", "algorithms"},
 	"pattern":   {"groups", "worlds", "run-cycles", "time-limit", "preflight"},
 	"preflight": {"list"},
 	"cudagraph": {"rotate"},

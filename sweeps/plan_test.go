@@ -169,7 +169,8 @@ func some[T any](random *rand.Rand, from []T) []T {
 
 // Each point is planned in each group alone, then in all groups; sizes and roots are those of a group.
 func TestPlanInGroups(t *testing.T) {
-	s, err := Parse("g.yaml", []byte("collectives: [all_gather, broadcast]\nsizes: [64]\nroots: all\ngroups: [none, '2:strided']\n"))
+	s, err := Parse("g.yaml", []byte("collectives: [all_gather, broadcast]\nsizes: [64]\nroots: all\n"+
+		"groups: [none, '2:strided']\n"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -41,11 +41,10 @@ func (d Division) N() int {
 func (d Division) Size(world int) (int, error) {
 	n := d.N()
 	if world%n != 0 {
-		return 0, fmt.Errorf("%d groups do not divide a world of %d ranks: the number of groups must be a divisor of it",
-			n, world)
+		return 0, fmt.Errorf("%d groups do not divide a world of %d ranks: use a divisor of it", n, world)
 	}
 	if d != "" && world == n {
-		return 0, fmt.Errorf("%d groups of a world of %d ranks have 1 rank each: a group must have at least 2", n, world)
+		return 0, fmt.Errorf("%d groups of a world of %d ranks have 1 rank each: use fewer groups", n, world)
 	}
 	return world / n, nil
 }

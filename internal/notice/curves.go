@@ -391,9 +391,9 @@ var curves = []Entry{
 		},
 		Severity: Info,
 		Source:   analysisSource,
-		Text:     "groups {Groups} at the same time: {Slowest} takes up to {Factor} times as long as alone ({At}; {Interval})",
-		Details: []string{"There, over the groups: median {Median}, minimum {Least}. Sum of their bus bandwidths: {Sum}, " +
-			"instead of {Apart} of each alone. Compared: {Sizes size}."},
+		Text:     "groups {Groups} at once: {Slowest} takes up to {Factor} times as long as alone ({At}; {Interval})",
+		Details: []string{"There, over the groups: median {Median}, minimum {Least}. Sum of their bus bandwidths: " +
+			"{Sum}; of each alone: {Apart}. Compared: {Sizes size}."},
 		Doc: `The interference of groups of ranks that share links, memory or cores: the ratio of the times at the same
 			time to the times alone, from the same launch.`,
 	},

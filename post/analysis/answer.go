@@ -96,7 +96,8 @@ func peakFact(c *Curve, ceiling func(*Curve) Ceiling) notice.BestBandwidth {
 
 // operationOf is the operation with its data type.
 func operationOf(c *Curve) string {
-	return title.Table{Collective: c.Collective, Type: c.Type, Op: c.Op, Imbalance: c.Imbalance, Groups: c.Groups}.String()
+	return title.Table{Collective: c.Collective, Type: c.Type, Op: c.Op, Imbalance: c.Imbalance,
+		Groups: c.Groups}.String()
 }
 
 // placementOf is "" where another tool's file lacks it.

@@ -48,7 +48,8 @@ func divide(w *worldRun, of coll.Division) error {
 	}
 	g := w.run.newWorld(comm, members[d.number-1])
 	g.label = coll.Groups{Division: of, Number: d.number}.WithRanks(comm.Size())
-	g.world.Area, g.memory.hostShares, g.memory.neighbours = w.world.Area, w.memory.hostShares, w.run.neighbours(members)
+	g.world.Area, g.memory.hostShares = w.world.Area, w.memory.hostShares
+	g.memory.neighbours = w.run.neighbours(members)
 	d.worldRun, w.division = g, d
 	if err := g.prepare(); err != nil {
 		return err
