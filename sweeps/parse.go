@@ -12,7 +12,7 @@ import (
 var (
 	// planKeys define points, at the top level and in parts.
 	planKeys = []string{"collectives", "sizes", "elements", "types", "ops", "roots", "placement", "mode",
-		"imbalance"}
+		"imbalance", "groups"}
 	// runKeys apply to a whole run, so they are allowed only at the top level.
 	runKeys = []string{"worlds", "precision", "budget", "iterations", "warmup", "check", "aggregate", "time_limit"}
 	allKeys = slices.Concat(planKeys, runKeys, []string{"description", "parts"})
@@ -57,6 +57,7 @@ func (p parser) readers(s *Sweep, t *Part) map[string]func(v *yaml.Node) {
 		"placement":   func(v *yaml.Node) { t.Placements = strictyaml.List(r, v, ParsePlacements) },
 		"mode":        func(v *yaml.Node) { t.Modes = strictyaml.List(r, v, ParseModes) },
 		"imbalance":   func(v *yaml.Node) { t.Imbalances = strictyaml.List(r, v, ParseImbalances) },
+		"groups":      func(v *yaml.Node) { t.Groups = strictyaml.List(r, v, ParseGroups) },
 		"worlds":      func(v *yaml.Node) { s.Worlds = strictyaml.List(r, v, ParseWorlds) },
 		"precision":   func(v *yaml.Node) { s.Precision = strictyaml.One(r, v, ParsePercent) },
 		"budget":      func(v *yaml.Node) { s.Budget = strictyaml.One(r, v, ParseBudget) },

@@ -40,6 +40,7 @@ type Part struct {
 	Placements  []coll.Placement
 	Modes       []coll.Mode
 	Imbalances  []coll.Imbalance // for alltoallv
+	Groups      []coll.Division  // "" is the undivided world
 	// Missing keys have their default; either sizes or elements applies.
 	origins map[string]string
 }
@@ -72,6 +73,7 @@ func Default() *Sweep {
 			Placements:  []coll.Placement{coll.OutOfPlace},
 			Modes:       []coll.Mode{coll.Throughput},
 			Imbalances:  []coll.Imbalance{coll.Even},
+			Groups:      []coll.Division{""},
 			origins:     map[string]string{},
 		}},
 		Options: Options{Precision: 0.02, Budget: 10 * time.Second, Warmup: 5, Check: 1, Aggregate: 1},

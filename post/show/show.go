@@ -216,7 +216,7 @@ func (s *Tables) collectiveRun(f *result.File) *document.Section {
 func titleOf(r *result.Record) title.Table {
 	return title.Table{
 		Operation: r.ForeignOperation(), Collective: r.Collective, Type: r.Type, Op: r.Op, Root: r.Root,
-		Imbalance: r.Imbalance, Placement: r.Placement, Mode: r.Mode,
+		Imbalance: r.Imbalance, Groups: r.Groups, Placement: r.Placement, Mode: r.Mode,
 	}
 }
 
