@@ -61,8 +61,8 @@ func seenOf(n [8]int64) seen {
 	return s
 }
 
-// write writes a facts file.
-func (r *reduced) write(w io.Writer, tool string) error {
+// facts returns the content of a facts file.
+func (r *reduced) facts() factsFile {
 	f := factsFile{reduced: r, Notes: kept(r.notes)}
 	for i := range r.devices {
 		d := &r.devices[i]
@@ -77,11 +77,16 @@ func (r *reduced) write(w io.Writer, tool string) error {
 		}
 		f.Devices = append(f.Devices, out)
 	}
+	return f
+}
+
+// write writes a facts file.
+func (r *reduced) write(w io.Writer, tool string) error {
 	if _, err := fmt.Fprintf(w, "%s%d\n%s\n", trace.FactsMagic, factsSchema, tool); err != nil {
 		return err
 	}
 	z, _ := gzip.NewWriterLevel(w, gzip.BestCompression) // a valid level
-	return errors.Join(json.NewEncoder(z).Encode(f), z.Close())
+	return errors.Join(json.NewEncoder(z).Encode(r.facts()), z.Close())
 }
 
 // readFacts reads a facts file from its first line on.

@@ -25,6 +25,7 @@ func Read(ctx context.Context, paths []string, o Options) (*Timeline, []notice.N
 	points := map[string]string{} // busbar's own steps: folder and step
 	extracted := map[string]bool{}
 	problems := passed
+	var parts []*reduced
 	for _, path := range files {
 		f, err := read(ctx, path, o)
 		switch {
@@ -43,12 +44,20 @@ func Read(ctx context.Context, paths []string, o Options) (*Timeline, []notice.N
 			return nil, nil, fmt.Errorf("both %s and its facts file were found: give only one of them", f.File.Path)
 		}
 		extracted[f.File.Path] = isFacts
+		parts = append(parts, f)
+	}
+	if slices.Contains(slices.Collect(maps.Values(extracted)), true) {
+		slices.SortStableFunc(parts, func(a, b *reduced) int { // as in a folder of their traces
+			return slices.Compare(strings.Split(a.File.Path, "/"), strings.Split(b.File.Path, "/"))
+		})
+	}
+	for _, f := range parts {
 		if err := b.agree(f); err != nil {
 			return nil, nil, err
 		}
 		b.join(f)
 	}
-	if len(b.timeline.Files) == 0 || named(paths, problems) {
+	if len(parts) == 0 || named(paths, problems) {
 		return nil, nil, noTrace(paths, problems)
 	}
 	if len(points) > 1 {
