@@ -89,11 +89,4 @@ func TestTimelineOfOnePoint(t *testing.T) {
 	if err := run(t.Context(), []string{"timeline", two}, &out, &said); err != nil {
 		t.Error(err)
 	}
-	facts := t.TempDir()
-	if err := run(t.Context(), []string{"timeline", "--extract", facts, dir}, &out, &said); err != nil {
-		t.Error(err)
-	}
-	if err := run(t.Context(), []string{"timeline", facts}, &out, &said); err == nil {
-		t.Error("facts of two points are one timeline")
-	}
 }

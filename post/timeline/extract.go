@@ -61,10 +61,7 @@ func Extract(
 // name returns the name of a file's facts. Extracted again, anywhere, a trace has the same name; no other trace has
 // it: it depends on the path and the devices.
 func (r *reduced) name() string {
-	path, err := filepath.Abs(r.File.Path)
-	if err != nil {
-		path = r.File.Path
-	}
+	path, _ := filepath.Abs(r.File.Path) // fails without a working folder
 	id := sha256.New()
 	fmt.Fprintln(id, path)
 	for _, d := range r.devices {

@@ -117,7 +117,7 @@ var errDamaged = errors.New("this facts file is damaged, incomplete or of an old
 
 func parseFacts(text []byte) (*reduced, error) {
 	f := factsFile{reduced: &reduced{}}
-	if json.Unmarshal(text, &f) != nil || f.reduced == nil {
+	if json.Unmarshal(text, &f) != nil {
 		return nil, errDamaged
 	}
 	f.notes = notices(f.Notes)

@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"reflect"
 	"runtime"
-	"strings"
 	"testing"
 	"unsafe"
 
@@ -61,33 +60,21 @@ func jittered(t testing.TB, path string, rank, world, steps, calls int) (bytes i
 	return at
 }
 
-// extracted extracts traces into a new folder.
-func extracted(t testing.TB, o Options, paths ...string) (dir string, files []string) {
-	t.Helper()
-	dir = filepath.Join(t.TempDir(), "facts")
-	_, err := Extract(t.Context(), dir, tool, paths, o, func(path string) { files = append(files, path) })
-	must.NoError(t, err)
-	return dir, files
-}
-
 // sameAsTraces checks that facts give the same timeline, with what is not in the JSON.
-func sameAsTraces(t *testing.T, o Options, paths ...string) (facts []string) {
+func sameAsTraces(t *testing.T, paths ...string) (facts string) {
 	t.Helper()
-	want, _, err := Read(t.Context(), paths, o)
+	want, _, err := Read(t.Context(), paths, byTool)
 	must.NoError(t, err)
-	dir, facts := extracted(t, o, paths...)
-	got, _, err := Read(t.Context(), []string{dir}, Options{Tool: o.Tool})
+	dir := t.TempDir()
+	_, err = Extract(t.Context(), dir, tool, paths, byTool, func(path string) { facts = path })
+	must.NoError(t, err)
+	got, _, err := Read(t.Context(), []string{dir}, byTool)
 	must.NoError(t, err)
 	for i := range got.Files {
 		must.StrHasPrefix(t, dir, got.Files[i].Facts)
 		got.Files[i].Facts = ""
 	}
 	must.True(t, reflect.DeepEqual(want, got))
-	a, err := json.Marshal(want)
-	must.NoError(t, err)
-	b, err := json.Marshal(got)
-	must.NoError(t, err)
-	must.EqOp(t, string(a), string(b))
 	return facts
 }
 
@@ -99,13 +86,12 @@ func TestFactsAsTraces(t *testing.T) {
 		size = jittered(t, filepath.Join(dir, fmt.Sprintf("rank%d.json", rank)), rank, 8, 4, 20)
 	}
 	must.NoError(t, os.Truncate(filepath.Join(dir, "rank3.json"), size*2/3))
-	sameAsTraces(t, byTool, dir)
+	sameAsTraces(t, dir)
 }
 
 func TestFactsAsPublicTraces(t *testing.T) {
 	for _, pattern := range []string{"hta/trace_filter*", "hta/[dn][fc]*", "nsys/*.sqlite", "tracelens/*"} {
-		files := needs.Examples(t, filepath.Join(traces, pattern))
-		sameAsTraces(t, byTool, files...)
+		sameAsTraces(t, needs.Examples(t, filepath.Join(traces, pattern))...)
 	}
 }
 
@@ -114,9 +100,8 @@ func TestFactsSize(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "t.json")
 	size := jittered(t, path, 0, 8, 20, 40)
 	must.Greater(t, 3e6, size)
-	info, err := os.Stat(sameAsTraces(t, byTool, path)[0])
+	info, err := os.Stat(sameAsTraces(t, path))
 	must.NoError(t, err)
-	t.Log(size, info.Size())
 	must.LessEq(t, size/100, info.Size())
 }
 
@@ -142,8 +127,8 @@ func filled(v reflect.Value, next *int) {
 		v.SetFloat(float64(*next) + 0.1)
 	case reflect.Bool:
 		v.SetBool(true)
-	case reflect.Uint8:
-		v.SetUint(uint64(*next))
+	case reflect.Uint8: // a severity has three values
+		v.SetUint(uint64(*next % 3))
 	case reflect.Interface: // the fact of a notice
 		v.Set(reflect.ValueOf(profiles.CUDAGraphs{Time: 0.1}))
 	default:
@@ -154,82 +139,11 @@ func filled(v reflect.Value, next *int) {
 func TestFactsKeepAllFields(t *testing.T) {
 	want, next := &reduced{}, 0
 	filled(reflect.ValueOf(want).Elem(), &next)
-	for i := range want.devices {
-		for n := range want.devices[i].Notes {
-			want.devices[i].Notes[n].Severity = notice.Error
-		}
-	}
-	for i := range want.notes {
-		want.notes[i].Severity = notice.Error
-	}
 	var text bytes.Buffer
 	must.NoError(t, want.write(&text, tool))
 	got, err := readFacts(&text)
 	must.NoError(t, err)
 	must.True(t, reflect.DeepEqual(want, got))
-}
-
-// A damaged file is an error if it was named, and skipped in a folder.
-func TestFactsDamaged(t *testing.T) {
-	dir := t.TempDir()
-	for rank := range 2 {
-		jittered(t, filepath.Join(dir, fmt.Sprintf("rank%d.json", rank)), rank, 8, 2, 2)
-	}
-	dir, files := extracted(t, byTool, dir)
-	text, err := os.ReadFile(files[0])
-	must.NoError(t, err)
-	head := bytes.IndexByte(text, '\n') + 1
-	flipped := bytes.Clone(text)
-	flipped[len(flipped)/2] ^= 4
-	for name, c := range map[string]struct {
-		text []byte
-		want string
-	}{
-		"cut":            {text[:len(text)-1], "damaged"},
-		"cut in head":    {text[:head-2], "damaged"},
-		"without body":   {text[:head], "damaged"},
-		"flipped":        {flipped, "damaged"},
-		"newer":          {bytes.Replace(text, []byte(" 1\n"), []byte(" 99\n"), 1), "format 99"},
-		"older":          {bytes.Replace(text, []byte(" 1\n"), []byte(" 0\n"), 1), "older version"},
-		"without number": {bytes.Replace(text, []byte(" 1\n"), []byte("\n"), 1), "neither"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			must.NoError(t, os.WriteFile(files[0], c.text, 0o666))
-			_, _, err := Read(t.Context(), files, byTool)
-			must.ErrorContains(t, err, c.want)
-			must.ErrorContains(t, err, files[0])
-			if c.want != "neither" { // else it is no facts file
-				tl, notes, err := Read(t.Context(), []string{dir}, byTool)
-				must.NoError(t, err)
-				must.Len(t, 1, tl.Files)
-				must.EqOp(t, files[0], notes[0].At.File)
-			}
-		})
-	}
-}
-
-// Files of one name have facts of different names, the same each time. A file that post did not write stays.
-func TestFactsNames(t *testing.T) {
-	dir := t.TempDir()
-	for rank, folder := range []string{"a", "b"} {
-		must.NoError(t, os.Mkdir(filepath.Join(dir, folder), 0o777))
-		jittered(t, filepath.Join(dir, folder, "t.json"), rank, 8, 2, 2)
-	}
-	out, files := extracted(t, byTool, dir)
-	must.Len(t, 2, files)
-	must.NotEq(t, files[0], files[1])
-	for range 2 {
-		_, err := Extract(t.Context(), out, tool, []string{dir}, byTool, func(path string) {
-			must.SliceContains(t, files, path)
-		})
-		must.NoError(t, err)
-	}
-	must.NoError(t, os.WriteFile(files[0], []byte("mine"), 0o666))
-	_, err := Extract(t.Context(), out, tool, []string{dir}, byTool, func(string) {})
-	must.ErrorContains(t, err, "was not written by post")
-	text, err := os.ReadFile(files[0])
-	must.NoError(t, err)
-	must.EqOp(t, "mine", string(text))
 }
 
 func FuzzFacts(f *testing.F) {
@@ -238,7 +152,6 @@ func FuzzFacts(f *testing.F) {
 	var text bytes.Buffer
 	must.NoError(f, json.NewEncoder(&text).Encode(r.facts()))
 	f.Add(text.Bytes())
-	f.Add([]byte(strings.ReplaceAll(text.String(), `"rank":null`, `"rank":1`)))
 	f.Fuzz(func(_ *testing.T, text []byte) {
 		if r, err := parseFacts(text); err == nil {
 			b := NewBuilder(Options{})
