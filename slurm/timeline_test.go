@@ -59,7 +59,7 @@ func TestTimeline(t *testing.T) {
 	t.Cleanup(func() { power(t, "on", "node3") })
 	has(timelineOf(t, 6, func() {
 		await(t, "the trace of node3", func() bool {
-			return strings.Contains(must(t)(login(nil, []string{"--on", "node3"}, "ps", "-e", "-o", "args")), "/rank2.json")
+			return strings.Contains(onNode(t, "node3", "ps", "-e", "-o", "args"), "/rank2.json")
 		})
 		power(t, "off", "node3")
 	}, "--nodes", "node[1-4]", "/tmp/traces/*"), "not extracted", "  node3: /tmp/traces/rank2.json\n",

@@ -65,7 +65,7 @@ func (r *reduced) name() string {
 	id := sha256.New()
 	fmt.Fprintln(id, path)
 	for _, d := range r.devices {
-		fmt.Fprintln(id, valueOr(d.Rank, trace.Unknown), valueOr(d.Process, trace.Unknown), d.Host, d.ID, d.origin, d.Span)
+		fmt.Fprintln(id, valueOr(d.Rank, -1), valueOr(d.Process, -1), d.Host, d.ID, d.origin, d.Span)
 	}
 	return fmt.Sprintf("%s-%x.facts", filepath.Base(path), id.Sum(nil)[:8])
 }
