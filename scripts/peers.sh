@@ -7,14 +7,14 @@
 # The ratio is busbar's time to the peer's: its median over launches, and the 95 % CI by order statistics. A row is met if
 # the upper end is at most 1.05, missed if the lower end is above it, else inconclusive: then more launches run, in twelves,
 # up to 48.
-# NP=2 ranks; SIZES="8 1024 32768 1048576" bytes per pair; CALLS=1000.
+# NP=2 ranks; SIZES="16 1024 32768 1048576" bytes per pair; CALLS=1000.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 launches=${1:-12}
 if ! ((launches >= 12)); then echo "peers: at least 12 launches" >&2 && exit 1; fi
 np=${NP:-2} calls=${CALLS:-1000}
-read -ra sizes <<<"${SIZES:-8 1024 32768 1048576}"
+read -ra sizes <<<"${SIZES:-16 1024 32768 1048576}"
 peers=() work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 if [ -n "${OSU_ALLTOALLV:-}" ]; then peers+=(osu); fi
