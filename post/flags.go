@@ -74,5 +74,5 @@ func resultFiles(*cobra.Command, []string, string) ([]string, cobra.ShellCompDir
 
 // traceFiles completes names of traces and of folders.
 func traceFiles(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-	return []string{"json", "gz", "sqlite"}, cobra.ShellCompDirectiveFilterFileExt
+	return []string{"json", "gz", "sqlite", "facts"}, cobra.ShellCompDirectiveFilterFileExt
 }

@@ -24,6 +24,7 @@ import (
 type timeliner struct {
 	streams
 	out     string
+	extract string
 	names   traceNames
 	scaling string   // strong or weak
 	results []string // of a benchmark
@@ -66,6 +67,9 @@ docs/timeline.md leads from a training script to a conclusion and has the rules.
 	f.StringVar(&t.scaling, "scaling", "",
 		"compare runs on different numbers of ranks: `KIND` is strong (the same work\n"+
 			"in all) or weak (the same work for each rank); each argument is a run")
+	f.StringVar(&t.extract, "extract", "",
+		"only reduce each trace to a small facts file in this `DIR`; post timeline DIR\n"+
+			"then gives the same results as the traces")
 	f.StringArrayVar(&t.results, "results", nil,
 		"set collectives against the benchmark in this `FILE|DIR` (repeatable)")
 	t.NoSteps = true
@@ -78,6 +82,11 @@ docs/timeline.md leads from a training script to a conclusion and has the rules.
 func (t *timeliner) run(ctx context.Context, cmd *cobra.Command, args []string) error {
 	if err := t.check(args); err != nil {
 		return usage.New(err)
+	}
+	if t.extract != "" {
+		notes, err := timeline.Extract(ctx, t.extract, toolName, args, t.Options, t.wrote)
+		note(t.stderr, t.Kept(notes))
+		return err
 	}
 	if t.out != "" {
 		if err := atomicfile.MayReplace(t.out, toolName, "timeline.html", "timeline.md", "timeline.json"); err != nil {
@@ -120,6 +129,8 @@ func (t *timeliner) check(args []string) error {
 		return err
 	}
 	switch kind := t.scaling; {
+	case t.extract != "" && (kind != "" || t.out != "" || t.results != nil):
+		return errors.New("--extract only extracts: give --scaling, --out and --results with the facts files")
 	case kind != "" && kind != timeline.Strong && kind != timeline.Weak:
 		return coll.Unknown("kind of scaling", kind, []string{timeline.Strong, timeline.Weak})
 	case kind != "" && len(args) < 2:
@@ -135,5 +146,7 @@ func (t *timeliner) files(ctx context.Context, found *timeline.Timeline) error {
 	files := append(made.Forms("timeline"), atomicfile.Named{
 		Name: "timeline.json", Write: func(w io.Writer) error { return doc.Write(w, document.JSON) },
 	})
-	return atomicfile.WriteAll(ctx, t.out, files, func(path string) { fmt.Fprintln(t.stderr, "post: wrote", path) })
+	return atomicfile.WriteAll(ctx, t.out, files, t.wrote)
 }
+
+func (t *timeliner) wrote(path string) { fmt.Fprintln(t.stderr, "post: wrote", path) }

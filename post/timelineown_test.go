@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -54,9 +55,10 @@ func ownTraces(t *testing.T, dir string, point int, bucket steps.Cap, progress s
 // The folder of a point holds all its ranks, and its timeline is one. Operations that block are matched over ranks.
 func TestTimelineOfOwnSteps(t *testing.T) {
 	for progress, matched := range map[steps.Progress]int{steps.NoCalls: 0, steps.Thread: 6} {
-		folder := ownTraces(t, t.TempDir(), 1, 25<<20, progress)
+		folder, facts := ownTraces(t, t.TempDir(), 1, 25<<20, progress), t.TempDir()
 		var out, said bytes.Buffer
-		if err := run(t.Context(), []string{"timeline", "--format", "json", folder}, &out, &said); err != nil {
+		if err := errors.Join(run(t.Context(), []string{"timeline", "--extract", facts, folder}, &out, &said),
+			run(t.Context(), []string{"timeline", "--format", "json", facts}, &out, &said)); err != nil {
 			t.Fatal(err)
 		}
 		var found timeline.Timeline

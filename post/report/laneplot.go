@@ -206,16 +206,17 @@ func (p *lanePlot) addStrips(t *timeline.Timeline, worst []*slowStep) {
 		}
 		slices.SortStableFunc(strips, func(a, b timeline.Strip) int { return cmp.Compare(rank(a), rank(b)) })
 		for _, s := range strips {
-			if room -= len(s.Runs); room >= 0 {
-				row.Strips = append(row.Strips, laneStripOf(s))
+			runs := s.Runs()
+			if room -= len(runs); room >= 0 {
+				row.Strips = append(row.Strips, laneStripOf(s, runs))
 			}
 		}
 	}
 }
 
-func laneStripOf(s timeline.Strip) laneStrip {
+func laneStripOf(s timeline.Strip, runs []timeline.Run) laneStrip {
 	var b strings.Builder
-	for _, r := range s.Runs {
+	for _, r := range runs {
 		b.WriteByte(stateLetters[r.State])
 		b.WriteString(strconv.FormatUint(uint64(r.Cells), 36))
 	}

@@ -175,25 +175,31 @@ func (r *recording) stepOf(s *seen) step {
 // calls, which all ranks end at nearly the same time. A rank without calls in common with the first is aligned with
 // one that has.
 func (c *comparison) offsets() map[*lane]float64 {
-	between := map[[2]*lane][]float64{}
+	between := map[*lane]map[*lane][]float64{}
+	add := func(from, to *lane, ms float64) {
+		if between[from] == nil {
+			between[from] = map[*lane][]float64{}
+		}
+		between[from][to] = append(between[from][to], ms)
+	}
 	for _, p := range c.parties {
-		for a, from := range p.recordings {
-			for b, to := range p.recordings {
-				if p.cohort > 0 || a == b || a > 0 && b > 0 {
-					continue
-				}
-				lanes := [2]*lane{from.of, to.of}
-				for _, m := range p.matches {
-					between[lanes] = append(between[lanes], milliseconds(m[a].end-m[b].end))
-				}
+		for i, to := range p.recordings {
+			if i == 0 || p.cohort > 0 {
+				continue
+			}
+			for _, m := range p.matches {
+				add(p.recordings[0].of, to.of, milliseconds(m[0].end-m[i].end))
+				add(to.of, p.recordings[0].of, milliseconds(m[i].end-m[0].end))
 			}
 		}
 	}
 	found := map[*lane]float64{c.lanes[0]: 0}
+	byIndex := func(a, b *lane) int { return cmp.Compare(a.recordings[0].index, b.recordings[0].index) }
 	for reached := c.lanes[:1:1]; len(reached) > 0; reached = reached[1:] {
-		for _, l := range c.lanes {
-			if _, known := found[l]; !known && between[[2]*lane{reached[0], l}] != nil {
-				found[l] = found[reached[0]] + stats.Median(between[[2]*lane{reached[0], l}])
+		near := between[reached[0]]
+		for _, l := range slices.SortedFunc(maps.Keys(near), byIndex) {
+			if _, known := found[l]; !known {
+				found[l] = found[reached[0]] + stats.Median(near[l])
 				reached = append(reached, l)
 			}
 		}

@@ -97,6 +97,7 @@ func (c *comparison) match(p *party) {
 	for _, calls := range p.calls {
 		c.alone += len(calls) - len(p.matches)
 	}
+	p.calls = nil
 }
 
 // worldIfLarger returns the world if it has more ranks than the communicator and the recorded ranks fit.
@@ -151,7 +152,10 @@ func (p *party) oneByOne(calls [][]*seen) (matches [][]*seen, alike bool) {
 			return nil, false
 		}
 		for n, s := range of {
-			matches[n] = append(matches[n], s)
+			if i == 0 {
+				matches[n] = make([]*seen, len(calls))
+			}
+			matches[n][i] = s
 			alike = alike && p.recordings[i].likenessOf(s) == p.recordings[0].likenessOf(calls[0][n])
 		}
 	}

@@ -48,17 +48,17 @@ func (p *party) weigh() {
 			if i == last {
 				n.last++
 				l.last++
-				l.costs(took, in)
+				l.costs(took, least, in)
 			}
 			l.lateness[in] = n
 		}
 	}
 }
 
-// costs adds the others' waiting time in a call that the rank began last.
-func (l *lane) costs(took []int64, in step) {
+// costs adds the others' waiting time in a call that the rank began last; least is its own time.
+func (l *lane) costs(took []int64, least int64, in step) {
 	for _, t := range took {
-		cost := (t - slices.Min(took)) / int64(len(took)-1)
+		cost := (t - least) / int64(len(took)-1)
 		l.cost += cost
 		if in.name != "" {
 			l.inSteps += cost

@@ -38,6 +38,6 @@ func BenchmarkAnalyse(b *testing.B) {
 	g := longTraining(500000)
 	b.ReportAllocs()
 	for b.Loop() {
-		analyse(&g.Device, 0, Options{})
+		analyse(&g.Device, Options{})
 	}
 }

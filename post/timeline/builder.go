@@ -31,37 +31,63 @@ type Builder struct {
 
 // NewBuilder returns an empty Builder.
 func NewBuilder(o Options) *Builder {
-	t := &Timeline{Tool: o.Tool}
+	return &Builder{options: o, timeline: &Timeline{Tool: o.Tool, Rule: o.rule()}}
+}
+
+// rule returns the patterns as text.
+func (o Options) rule() (r Rule) {
 	if o.CommPattern != nil {
-		t.Rule.CommPattern = o.CommPattern.String()
+		r.CommPattern = o.CommPattern.String()
 	}
 	if o.StepPattern != nil {
-		t.Rule.StepPattern = o.StepPattern.String()
+		r.StepPattern = o.StepPattern.String()
 	}
-	return &Builder{options: o, timeline: t}
+	return r
 }
 
 // Add analyses each device of a file.
-func (b *Builder) Add(f *trace.File) {
-	t := b.timeline
-	file := len(t.Files)
-	t.Files = append(t.Files, File{Path: f.Path, Format: string(f.Format), Tool: f.Tool, Cut: f.Cut})
+func (b *Builder) Add(f *trace.File) { b.join(reduce(f, b.options)) }
+
+// reduced is a file's part of a timeline.
+type reduced struct {
+	Rule    Rule
+	Top     int
+	File    File
+	Own     *trace.Own
+	notes   []notice.Notice
+	devices []Device
+}
+
+// reduce analyses each device of a file.
+func reduce(f *trace.File, o Options) *reduced {
+	r := &reduced{Rule: o.rule(), Top: cmp.Or(o.Top, DefaultTop), Own: f.Own,
+		File: File{Path: f.Path, Format: string(f.Format), Tool: f.Tool, Cut: f.Cut}}
 	if f.Own != nil {
-		t.Files[file].setOwn(f.Own)
+		r.File.setOwn(f.Own)
 	}
 	for _, n := range f.Notes {
-		t.Notes = append(t.Notes, notice.InFile(f.Path, 0, n))
+		r.notes = append(r.notes, notice.InFile(f.Path, 0, n))
 	}
 	for _, d := range f.Devices {
-		out := analyse(d, file, b.options)
-		if t.Files[file].NonBlocking {
+		out := analyse(d, o)
+		if r.File.NonBlocking {
 			out.withoutBusbw()
 		}
 		if !out.works() {
 			out.Notes = append(out.Notes, notice.New(profiles.OnlyCopies{}))
 		}
-		t.Devices = append(t.Devices, out)
+		r.devices = append(r.devices, out)
 	}
+	return r
+}
+
+// join adds a file's part.
+func (b *Builder) join(r *reduced) {
+	t := b.timeline
+	for i := range r.devices {
+		r.devices[i].File = len(t.Files)
+	}
+	t.Files, t.Notes, t.Devices = append(t.Files, r.File), append(t.Notes, r.notes...), append(t.Devices, r.devices...)
 }
 
 // Timeline returns the result over all files added. It ends the building.

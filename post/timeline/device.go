@@ -21,7 +21,7 @@ type study struct {
 }
 
 // analyse returns the analysis of a device that has activities.
-func analyse(d *trace.Device, file int, o Options) Device {
+func analyse(d *trace.Device, o Options) Device {
 	if !slices.IsSortedFunc(d.Activities, byBeginning) {
 		slices.SortStableFunc(d.Activities, byBeginning)
 	}
@@ -31,7 +31,7 @@ func analyse(d *trace.Device, file int, o Options) Device {
 	s.stepOf = stepsOf(d, s.host)
 	s.windows = windows(d, len(s.host), s.stepOf)
 
-	out := identity(d, file)
+	out := identity(d)
 	if out.origin != trace.Unknown {
 		out.origin += s.cover.whole.Start // origin of the timeline's times
 	}
@@ -61,8 +61,8 @@ func byBeginning(a, b trace.Activity) int {
 }
 
 // identity returns a device without measurements.
-func identity(d *trace.Device, file int) Device {
-	out := Device{World: d.World, ID: d.ID, Host: d.Host, GPU: d.GPU, NCCL: d.NCCL, File: file, origin: d.Origin}
+func identity(d *trace.Device) Device {
+	out := Device{World: d.World, ID: d.ID, Host: d.Host, GPU: d.GPU, NCCL: d.NCCL, origin: d.Origin}
 	if process := d.Process; process != trace.Unknown {
 		out.Process = &process
 	}

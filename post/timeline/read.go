@@ -21,15 +21,13 @@ func Read(ctx context.Context, paths []string, o Options) (*Timeline, []notice.N
 	if err != nil {
 		return nil, nil, err
 	}
-	reading := trace.Options{}
-	if o.StepPattern != nil {
-		reading.KeepRange = o.StepPattern.MatchString
-	}
-	b, read := NewBuilder(o), 0
+	b := NewBuilder(o)
 	points := map[string]string{} // busbar's own steps: folder and step
+	extracted := map[string]bool{}
 	problems := passed
+	var parts []*reduced
 	for _, path := range files {
-		f, err := trace.Read(ctx, path, reading)
+		f, err := read(ctx, path, o)
 		switch {
 		case ctx.Err() != nil:
 			return nil, nil, context.Cause(ctx)
@@ -37,15 +35,29 @@ func Read(ctx context.Context, paths []string, o Options) (*Timeline, []notice.N
 			problems = append(problems, notice.OfError(path, err))
 			continue
 		}
-		read++
 		if own := f.Own; own != nil {
 			point := fmt.Sprint(own.Run, own.Point)
-			points[point] = fmt.Sprintf("%s   %s, %s", filepath.Dir(f.Path), own.Model, own.Step)
+			points[point] = fmt.Sprintf("%s   %s, %s", filepath.Dir(f.File.Path), own.Model, own.Step)
 		}
-		b.Add(f)
+		isFacts := f.File.Facts != ""
+		if was, again := extracted[f.File.Path]; again && was != isFacts {
+			return nil, nil, fmt.Errorf("both %s and its facts file were found: give only one of them", f.File.Path)
+		}
+		extracted[f.File.Path] = isFacts
+		parts = append(parts, f)
 	}
-	named := func(n notice.Notice) bool { return slices.Contains(paths, n.At.File) }
-	if read == 0 || slices.ContainsFunc(problems, named) {
+	if slices.Contains(slices.Collect(maps.Values(extracted)), true) {
+		slices.SortStableFunc(parts, func(a, b *reduced) int { // as in a folder of their traces
+			return slices.Compare(strings.Split(a.File.Path, "/"), strings.Split(b.File.Path, "/"))
+		})
+	}
+	for _, f := range parts {
+		if err := b.agree(f); err != nil {
+			return nil, nil, err
+		}
+		b.join(f)
+	}
+	if len(parts) == 0 || named(paths, problems) {
 		return nil, nil, noTrace(paths, problems)
 	}
 	if len(points) > 1 {
@@ -69,6 +81,11 @@ func Read(ctx context.Context, paths []string, o Options) (*Timeline, []notice.N
 		)
 	}
 	return found, problems, nil
+}
+
+// named reports whether a problem is that of a named file.
+func named(paths []string, problems []notice.Notice) bool {
+	return slices.ContainsFunc(problems, func(n notice.Notice) bool { return slices.Contains(paths, n.At.File) })
 }
 
 // noTrace is the error for no traces at all, or a named file that is not a trace.

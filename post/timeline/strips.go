@@ -1,6 +1,10 @@
 package timeline
 
-import "busbar/post/trace"
+import (
+	"encoding/binary"
+
+	"busbar/post/trace"
+)
 
 // stripCells is the maximum number of cells in a strip.
 const stripCells = 4000
@@ -31,10 +35,11 @@ func (s *study) strip(step int, w trace.Span) Strip {
 	compute, exposed := perCell(computing), perCell(exposedSet)
 	overlap, copies := perCell(overlapSet), perCell(copyOnlySet)
 	balance := readiness
+	var runs runs
 	for i := range out.Cells {
 		width := edge(i+1) - edge(i)
 		if balance.takes(float64(exposed[i]) / float64(width)) {
-			out.add(ExposedComm)
+			runs.add(ExposedComm)
 			continue
 		}
 		most, length := Idle, width-compute[i]-exposed[i]-copies[i]
@@ -46,18 +51,38 @@ func (s *study) strip(step int, w trace.Span) Strip {
 				most, length = other.State, other.length
 			}
 		}
-		out.add(most)
+		runs.add(most)
+	}
+	for _, r := range runs {
+		out.Packed = binary.AppendUvarint(out.Packed, uint64(r.Cells)<<stateBits|uint64(r.State))
 	}
 	return out
 }
 
+type runs []Run
+
 // add appends a cell.
-func (s *Strip) add(state State) {
-	if n := len(s.Runs); n > 0 && s.Runs[n-1].State == state {
-		s.Runs[n-1].Cells++
+func (all *runs) add(state State) {
+	if n := len(*all); n > 0 && (*all)[n-1].State == state {
+		(*all)[n-1].Cells++
 		return
 	}
-	s.Runs = append(s.Runs, Run{Cells: 1, State: state})
+	*all = append(*all, Run{Cells: 1, State: state})
+}
+
+const stateBits = 3
+
+// Runs returns the runs of cells; those of a damaged strip end early.
+func (s *Strip) Runs() (runs []Run) {
+	for packed := s.Packed; len(packed) > 0; {
+		v, n := binary.Uvarint(packed)
+		r := Run{Cells: uint16(v >> stateBits), State: State(v & (1<<stateBits - 1))}
+		if n <= 0 || r.State > Copying {
+			break
+		}
+		runs, packed = append(runs, r), packed[n:]
+	}
+	return runs
 }
 
 // due decides which cells show exposed communication. Other states get the cells in which they dominate, but exposed

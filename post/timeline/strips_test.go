@@ -10,7 +10,7 @@ import (
 
 // shown counts the cells of each state.
 func shown(s Strip) (cells [Copying + 1]int) {
-	for _, r := range s.Runs {
+	for _, r := range s.Runs() {
 		cells[r.State] += int(r.Cells)
 	}
 	return cells
@@ -21,10 +21,11 @@ func TestStripsShowLargestPart(t *testing.T) {
 7 gemm 8-10`).analysed(Options{})
 	strips := d.Strips()
 	must.Len(t, 3, strips)
-	must.Eq(t, Strip{Step: -1, Start: 0, Span: 10, Cells: 4000, Runs: []Run{{1200, Computing}, {400, Overlapped},
-		{400, ExposedComm}, {400, Idle}, {800, Copying}, {800, Computing}}}, strips[0])
-	must.Eq(t, Strip{Step: 1, Start: 6, Span: 4, Cells: 4000, Runs: []Run{{2000, Copying}, {2000, Computing}}},
-		strips[2])
+	must.Eq(t, []Run{{1200, Computing}, {400, Overlapped}, {400, ExposedComm}, {400, Idle}, {800, Copying},
+		{800, Computing}}, strips[0].Runs())
+	must.Eq(t, Strip{Step: -1, Start: 0, Span: 10, Cells: 4000, Packed: strips[0].Packed}, strips[0])
+	must.Eq(t, []Run{{2000, Copying}, {2000, Computing}}, strips[2].Runs())
+	must.Eq(t, Strip{Step: 1, Start: 6, Span: 4, Cells: 4000, Packed: strips[2].Packed}, strips[2])
 }
 
 // A single call of a twentieth of a cell is visible. If every cell has such a call, they get cells in proportion to

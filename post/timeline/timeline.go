@@ -39,6 +39,8 @@ type File struct {
 	Format string `json:"format"`
 	Tool   string `json:"tool,omitempty"`
 	Cut    string `json:"cut,omitempty"` // why it is truncated
+	// facts file that was read instead of it
+	Facts string `json:"facts,omitempty"`
 	// the step that busbar ran: its point, GPU, and whether it was simulated
 	Own   string `json:"own,omitempty"`
 	NoGPU bool   `json:"no_gpu,omitempty"` // host threads computed, possibly simulated
@@ -273,7 +275,8 @@ type Strip struct {
 	Start float64 // ms since the first activity of the device
 	Span  float64 // ms
 	Cells int
-	Runs  []Run
+	// Packed are the runs, one number each: a thousand ranks have millions.
+	Packed []byte
 }
 
 // Run is consecutive cells of one state.

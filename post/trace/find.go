@@ -73,7 +73,10 @@ func under(dir string) (found []string, passed []notice.Notice) {
 // traceKeys are some of the keys near the beginning of every Kineto trace. Texts about traces contain them as values.
 var traceKeys = regexp.MustCompile(`"(traceEvents|deviceProperties|distributedInfo|ph)"\s*:`)
 
-// Is reports whether a file begins as a trace does, or is a report of Nsight Systems without its export.
+// FactsMagic is the first bytes of facts files, to which post timeline --extract reduces traces.
+const FactsMagic = "busbar timeline facts "
+
+// Is reports whether a file begins as a trace or its facts do, or is a report of Nsight Systems without its export.
 func Is(path string) (bool, error) {
 	if stem, is := strings.CutSuffix(path, ".nsys-rep"); is {
 		_, err := os.Stat(stem + ".sqlite")
@@ -92,5 +95,6 @@ func Is(path string) (bool, error) {
 		return false, nil // a failed close loses no data
 	}
 	head, _ := text.Peek(chunkBytes)
-	return bytes.HasPrefix(head, sqliteMagic) || isJSON(head) && traceKeys.Match(head), nil
+	return bytes.HasPrefix(head, []byte(FactsMagic)) || bytes.HasPrefix(head, sqliteMagic) ||
+		isJSON(head) && traceKeys.Match(head), nil
 }
