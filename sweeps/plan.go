@@ -16,8 +16,11 @@ func (s *Sweep) Plan(world int, places func(coll.Collective) []coll.Placement) (
 	if world < 1 {
 		return nil, fmt.Errorf("world size %d: must be at least 1", world)
 	}
-	p := planner{world: world, places: places, seen: map[coll.Case]bool{}}
+	p := planner{world: world, fit: s, places: places, seen: map[coll.Case]bool{}}
 	for _, part := range s.Parts {
+		if s.misfit(&part, world) != "" {
+			continue
+		}
 		for _, c := range part.Collectives {
 			roots, err := part.rootsOf(c, world)
 			if err != nil {
@@ -44,7 +47,8 @@ type planner struct {
 	cases  []coll.Case
 	seen   map[coll.Case]bool
 
-	reference bool // plan the even case of the same volume instead
+	fit       *Sweep // that scales sizes
+	reference bool   // plan the even case of the same volume instead
 }
 
 // addImbalances plans the imbalances of an alltoallv, or a case that has none.
@@ -79,6 +83,9 @@ func (p *planner) add(part *Part, c coll.Case) error {
 		placements = available(placements, p.places(c.Collective))
 	}
 	for n := range part.Sizes.All() {
+		if p.fit.scales(c) {
+			n = int64(float64(n) / float64(p.fit.World) * float64(p.world))
+		}
 		sized := c.WithSize(n)
 		if part.Sizes.Elements {
 			var err error

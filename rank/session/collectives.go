@@ -148,7 +148,7 @@ func (w *worldRun) openFiles() error {
 		Until:   w.run.until(w.world.Size),
 	}
 	w.run.Screen.Head(files, screen.Ranks(files[0].Run), options)
-	for _, note := range w.run.Plan.Sweep.Unmet() {
+	for _, note := range append(w.run.Plan.Sweep.Unmet(), w.run.Plan.Sweep.LeftOut(w.world.Size)...) {
 		w.run.Screen.Note("%s", note)
 	}
 	return nil
@@ -270,6 +270,7 @@ func (s *session) observed(i int, budget time.Duration) (*result.Record, error) 
 	if r.FirstUse > 0 {
 		s.used[r.Collective] = true
 	}
+	r.Notes = append(r.Notes, s.run.Plan.Sweep.Notes(r.Case)...)
 	r.Load1 = machine.Load("/")
 	after := s.counters.Read()
 	r.Network = after.Since(before)
