@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -25,6 +26,7 @@ type timeliner struct {
 	streams
 	out     string
 	names   traceNames
+	sweep   string   // file of --write-sweep
 	scaling string   // strong or weak
 	results []string // of a benchmark
 	outputFlags
@@ -66,6 +68,8 @@ docs/timeline.md leads from a training script to a conclusion and has the rules.
 	f.StringVar(&t.scaling, "scaling", "",
 		"compare runs on different numbers of ranks: `KIND` is strong (the same work\n"+
 			"in all) or weak (the same work for each rank); each argument is a run")
+	f.StringVar(&t.sweep, "write-sweep", "",
+		"also write the collectives of a step into `FILE`, for rank --sweep FILE")
 	f.StringArrayVar(&t.results, "results", nil,
 		"set collectives against the benchmark in this `FILE|DIR` (repeatable)")
 	t.NoSteps = true
@@ -81,6 +85,11 @@ func (t *timeliner) run(ctx context.Context, cmd *cobra.Command, args []string) 
 	}
 	if t.out != "" {
 		if err := atomicfile.MayReplace(t.out, toolName, "timeline.html", "timeline.md", "timeline.json"); err != nil {
+			return err
+		}
+	}
+	if t.sweep != "" {
+		if err := atomicfile.MayReplace(filepath.Dir(t.sweep), toolName, filepath.Base(t.sweep)); err != nil {
 			return err
 		}
 	}
@@ -102,6 +111,9 @@ func (t *timeliner) run(ctx context.Context, cmd *cobra.Command, args []string) 
 		}
 		note(t.stderr, t.Kept(notes))
 	}
+	if err := t.writeSweep(ctx, found); err != nil {
+		return err
+	}
 	found.Ignore(t.Shows)
 	if t.out != "" {
 		if err := t.files(ctx, found); err != nil {
@@ -122,10 +134,33 @@ func (t *timeliner) check(args []string) error {
 	switch kind := t.scaling; {
 	case kind != "" && kind != timeline.Strong && kind != timeline.Weak:
 		return coll.Unknown("kind of scaling", kind, []string{timeline.Strong, timeline.Weak})
+	case kind != "" && t.sweep != "":
+		return errors.New("--scaling compares runs, and --write-sweep is of one: leave out one of them")
 	case kind != "" && len(args) < 2:
 		return errors.New("--scaling requires two runs: name a folder or a file of each")
 	}
 	return t.names.set(&t.Options)
+}
+
+// writeSweep writes the collectives of the training as a sweep, and reports what it lacks.
+func (t *timeliner) writeSweep(ctx context.Context, found *timeline.Timeline) error {
+	if t.sweep == "" {
+		return nil
+	}
+	r := timeline.ReplayOf(found)
+	var lacks []notice.Notice
+	for _, f := range r.Lacks {
+		lacks = append(lacks, notice.New(f))
+	}
+	note(t.stderr, t.Kept(lacks))
+	if r.Parts == nil {
+		return errors.New("no collective of these traces can be replayed, so there is no sweep to write")
+	}
+	if err := atomicfile.WriteTexts(ctx, []string{t.sweep}, [][]byte{timelinedoc.Sweep(found, r)}); err != nil {
+		return err
+	}
+	fmt.Fprintln(t.stderr, "post: wrote", t.sweep)
+	return nil
 }
 
 // files writes the page, the Markdown and the JSON into the folder of -o.

@@ -24,7 +24,10 @@ type Timeline struct {
 
 	Skipped []notice.Notice `json:"-"` // unreadable files
 
-	shows func(notice.Code) bool // nil: show all
+	Replay *Replay `json:"replay,omitempty"` // the step's collectives against benchmark results; nil: not asked for
+
+	parties []*party               // communicators over ranks
+	shows   func(notice.Code) bool // nil: show all
 }
 
 // Rule holds the name patterns that classify kernels and steps.

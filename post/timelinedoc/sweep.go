@@ -1,0 +1,61 @@
+package timelinedoc
+
+import (
+	"fmt"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"busbar/internal/coll"
+	"busbar/internal/notice"
+	"busbar/internal/units"
+	"busbar/post/timeline"
+)
+
+// Sweep returns the sweep file of a training: what rank --sweep measures. It has no names of hosts, kernels or folders.
+func Sweep(t *timeline.Timeline, r *timeline.Replay) []byte {
+	var b strings.Builder
+	comment := func(text string) { fmt.Fprintf(&b, "# %s\n", text) }
+	comment(t.Tool)
+	var files []string
+	for _, f := range t.Files {
+		files = units.AddOnce(files, filepath.Base(f.Path))
+	}
+	comment("Collectives of a training, from " + units.Some(files))
+	per := "recording"
+	if r.Steps > 0 {
+		per = "step, of " + units.Count(r.Steps, "step")
+	}
+	comment(fmt.Sprintf("World of %s; calls are per %s", units.Count(r.World, "rank"), per))
+	for _, f := range r.Lacks {
+		comment(notice.Sentence(f))
+	}
+	fmt.Fprintf(&b, "world: %d\nparts:\n", r.World)
+	for _, p := range r.Parts {
+		part(&b, &p)
+	}
+	return []byte(b.String())
+}
+
+// part writes one kind of collective.
+func part(b *strings.Builder, p *timeline.Replayed) {
+	fmt.Fprintf(b, "  - collectives: [%s]\n    types: [%s]\n", p.Collective, p.Type)
+	if p.Division != "" {
+		fmt.Fprintf(b, "    groups: [%q]\n", p.Division)
+	}
+	if p.InPlace() {
+		fmt.Fprintf(b, "    placement: %s\n", coll.InPlace)
+	}
+	fmt.Fprintf(b, "    calls: %s\n", strconv.FormatFloat(p.Calls, 'g', 6, 64))
+	switch {
+	case p.Matrix != nil:
+		b.WriteString("    matrix:\n")
+		for _, row := range p.Matrix {
+			fmt.Fprintf(b, "      - [%s]\n", strings.Trim(strings.ReplaceAll(fmt.Sprint(row), " ", ", "), "[]"))
+		}
+	case p.WithSize(p.SizeBytes) != p.Case: // bytes would be trimmed
+		fmt.Fprintf(b, "    elements: [%d]\n", p.Count)
+	default:
+		fmt.Fprintf(b, "    sizes: [%d]\n", p.SizeBytes)
+	}
+}
