@@ -2,6 +2,7 @@ package timelinedoc
 
 import (
 	"fmt"
+	"math"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -58,4 +59,32 @@ func part(b *strings.Builder, p *timeline.Replayed) {
 	default:
 		fmt.Fprintf(b, "    sizes: [%d]\n", p.SizeBytes)
 	}
+}
+
+// replay compares each collective of a step with its time in a benchmark.
+func (s *timelineDocument) replay() {
+	r := s.Replay
+	if r == nil || r.Replayed == 0 {
+		return
+	}
+	n := numbers{noun: "collective", heads: []string{"calls 2", "training 3", "pure 3", "replayed 3", "rest 3"}, worst: 1}
+	found := 0
+	for _, p := range r.Parts {
+		values := []float64{p.Calls, p.Took}
+		for _, v := range []*float64{p.Pure, p.Again, p.Rest} {
+			values = append(values, math.NaN())
+			if v != nil {
+				values[len(values)-1] = *v
+			}
+		}
+		if p.Again != nil {
+			found++
+		}
+		words := fmt.Sprintf("%s %s x%d %s", p.Collective, p.Type, p.World, sizeWords(&p.SizeBytes))
+		n.rows = append(n.rows, row{strings.TrimSpace(words + " " + p.Division), values})
+	}
+	s.numbers("Collectives of a step, in training and replayed, in ms:", "operation", n)
+	s.say("training is the median of a call, waiting included; rest is training without replayed: waiting and "+
+		"contention. The %d of %d kinds that the benchmark has take %.3f ms per step in training, %.3f replayed; the rest "+
+		"is %.3f.", found, len(r.Parts), r.Training, r.Replayed, r.Training-r.Replayed)
 }
