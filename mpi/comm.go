@@ -72,18 +72,32 @@ func (c *Comm) Barrier() error { return c.check("MPI_Barrier", C.call_barrier(c.
 // from the ranks that are still working. A rank with a pause of 0 waits as in Barrier. It does not match Barrier: all
 // ranks must call this one.
 func (c *Comm) BarrierSleeping(pause time.Duration) error {
+	if pause > 0 {
+		return c.BarrierWhile(func() error {
+			time.Sleep(pause)
+			return nil
+		})
+	}
 	if err := c.check("MPI_Ibarrier", C.call_barrier_start(c.m.t, c.c)); err != nil {
 		return err
 	}
-	if pause <= 0 {
-		return c.check("MPI_Wait", C.call_barrier_wait(c.m.t, c.c))
+	return c.check("MPI_Wait", C.call_barrier_wait(c.m.t, c.c))
+}
+
+// BarrierWhile is a barrier in which this rank calls work again and again. Where work fails, the barrier is not over.
+// It matches BarrierSleeping.
+func (c *Comm) BarrierWhile(work func() error) error {
+	if err := c.check("MPI_Ibarrier", C.call_barrier_start(c.m.t, c.c)); err != nil {
+		return err
 	}
 	for {
 		var done C.int
 		if err := c.check("MPI_Test", C.call_barrier_test(c.m.t, c.c, &done)); err != nil || done != 0 {
 			return err
 		}
-		time.Sleep(pause)
+		if err := work(); err != nil {
+			return err
+		}
 	}
 }
 

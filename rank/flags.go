@@ -103,9 +103,9 @@ func (c *config) checkGPU() error {
 // measures every group once, in its own worlds. A CUDA graph fixes its buffers.
 var excluded = map[string][]string{
 	"step": {"sweep", "collective", "minbytes", "maxbytes", "stepfactor", "stepbytes", "elements", "op", "root",
-		"placement", "mode", "agg-iters", "run-cycles", "average", "rotate", "pattern", "preflight", "time-limit",
+		"placement", "mode", "groups", "agg-iters", "run-cycles", "average", "rotate", "pattern", "preflight", "time-limit",
 		"like", "cudagraph", "algorithms"},
-	"pattern":   {"worlds", "run-cycles", "time-limit", "preflight"},
+	"pattern":   {"groups", "worlds", "run-cycles", "time-limit", "preflight"},
 	"preflight": {"list"},
 	"cudagraph": {"rotate"},
 }
@@ -214,6 +214,8 @@ func planFlags(c *config, f *flagSet) {
 		"gather, scatter, sendrecv, alltoallv or all", list(sweeps.ParseCollectives, &p.Collectives))
 	f.value("imbalance", "LIST", "divide alltoallv by even, spread:S (0 to 1, as nccl-tests), hot:K, zipf:A or a FILE "+
 		"(matrix of bytes) (even)", imbalances(c))
+	f.value("groups", "N[:LAYOUT]", "measure N groups of ranks, each alone and all at once; LAYOUT is contiguous or "+
+		"strided (contiguous)", list(sweeps.ParseGroups, &p.Groups))
 	f.value("minbytes,b", "SIZE", "set the minimum message size (8)", size(&p.MinBytes))
 	f.value("maxbytes,e", "SIZE", "set the maximum message size (32M)", size(&p.MaxBytes))
 	f.value("stepfactor,f", "N", "multiply the message size by N at each step (2)", value(factor, &p.StepFactor))

@@ -10,6 +10,12 @@ import (
 	"busbar/internal/coll"
 )
 
+// ParseGroups parses a division of the world into groups.
+func ParseGroups(word string) ([]coll.Division, error) {
+	d, err := coll.ParseDivision(word)
+	return []coll.Division{d}, err
+}
+
 // ParseImbalances parses the imbalance of an alltoallv; a matrix file is not one of these words.
 func ParseImbalances(word string) ([]coll.Imbalance, error) {
 	i, err := coll.ParseImbalance(word)

@@ -1,6 +1,7 @@
 package sweeps
 
 import (
+	"fmt"
 	"reflect"
 	"strings"
 	"testing"
@@ -55,47 +56,63 @@ alltoallv float32 hot:4 384 B throughput
 	}
 }
 
-// A training's sweep: its parts are those of the file; another world leaves out what does not fit, and scales the shares
-// of the others only where --fit asks for it.
+// A training's sweep: its parts are those of the file; groups keep their size in another world, which leaves out what does
+// not fit, and scales the shares of the others only where --fit asks for it.
 func TestPlanOfTraining(t *testing.T) {
-	s := mustParse(t, "t.yaml", `
-world: 2
+	text := `
+world: 4
 parts:
-- {collectives: [all_gather], sizes: [64], calls: 0.5}
+- {collectives: [all_gather], sizes: [128], calls: 0.5}
 - {collectives: [all_reduce], sizes: [64], calls: 3}
 - collectives: [alltoallv]
   matrix:
-  - [0, 16]
-  - [48, 17]
-- {collectives: [broadcast], sizes: [64], roots: [1]}
-`)
+  - [0, 16, 0, 0]
+  - [48, 17, 0, 0]
+  - [0, 0, 0, 0]
+  - [0, 0, 0, 0]
+- {collectives: [broadcast], sizes: [64], roots: [2]}
+- {collectives: [all_gather], sizes: [32], groups: ["2:strided"]}
+`
+	s := mustParse(t, "t.yaml", text)
 	if s.Parts[0].Calls != 0.5 || s.Origins()["part 3 imbalance"] != "t.yaml:7" {
 		t.Errorf("%v, %v", s.Parts[0], s.Origins())
 	}
-	matrix := s.Parts[2].Imbalances[0]
-	all := "all_gather float32 64 B throughput\nall_reduce float32 sum 64 B throughput\n"
+	matrix := string(s.Parts[2].Imbalances[0])
+	all := "all_gather 128 , all_reduce 64 , "
 	for _, c := range []struct {
 		world int
 		fit   bool
 		want  string
-		left  int
+		left  int // parts, and a note on sizes
 	}{
-		{2, true, all + "alltoallv float32 " + string(matrix) + " 64 B throughput\n" +
-			"broadcast float32 root 1 64 B throughput\n", 0},
-		{4, false, all + "broadcast float32 root 1 64 B throughput\n", 2},
-		{1, false, all, 3},
-		{4, true, strings.Replace(all, "64", "128", 1) + "broadcast float32 root 1 64 B throughput\n", 2},
+		{4, true, all + "alltoallv 64 " + matrix + ", broadcast 64 , all_gather 32 2:strided, ", 0},
+		{8, false, all + "broadcast 64 , all_gather 32 4:strided, ", 2},
+		{8, true, "all_gather 256 , all_reduce 64 , broadcast 64 , all_gather 32 4:strided, ", 2},
+		{2, false, all + "all_gather 32 , ", 3},
+		{2, true, "all_gather 64 , all_reduce 64 , ", 4},
+		{3, false, "all_gather 96 , all_reduce 64 , broadcast 64 , ", 3},
 	} {
 		fitted, err := s.With(Overrides{Fit: c.fit})
 		if err != nil {
 			t.Fatal(err)
 		}
-		cases := mustPlan(t, fitted, c.world, nil)
-		if got := lines(cases); got != c.want || len(fitted.LeftOut(c.world)) != c.left {
-			t.Errorf("world %d, fit %t: %q\n%s", c.world, c.fit, fitted.LeftOut(c.world), got)
+		got := ""
+		for _, k := range mustPlan(t, fitted, c.world, nil) {
+			if k.Groups.Number > 1 || k.Groups.Alone {
+				continue
+			}
+			got += fmt.Sprintf("%s %d %s%s, ", k.Collective, k.SizeBytes, k.Imbalance, k.Groups.Division)
+			scaled := c.fit && c.world != 4 && k.Collective == coll.AllGather && !k.Groups.Divided()
+			if (fitted.Notes(k) != nil) != scaled {
+				t.Errorf("world %d, fit %t: %s: notes %q", c.world, c.fit, k, fitted.Notes(k))
+			}
 		}
-		if marked := fitted.Notes(cases[0]) != nil; marked != (c.fit && c.world > 2) || fitted.Notes(cases[1]) != nil {
-			t.Errorf("world %d, fit %t: marked %t", c.world, c.fit, marked)
+		if got != c.want || len(fitted.LeftOut(c.world)) != c.left {
+			t.Errorf("world %d, fit %t: %q\n%s, want\n%s", c.world, c.fit, fitted.LeftOut(c.world), got, c.want)
 		}
+	}
+	s = mustParse(t, "t.yaml", strings.Replace(text, "2:strided", "3:strided", 1))
+	if _, err := s.Plan(4, nil); err == nil || !strings.Contains(err.Error(), "t.yaml:13") {
+		t.Error(err)
 	}
 }

@@ -21,6 +21,7 @@ type Overrides struct {
 	Placements  []coll.Placement
 	Modes       []coll.Mode
 	Imbalances  []coll.Imbalance
+	Groups      []coll.Division
 	Matrix      string // file of --imbalance, which rank 0 reads; "" without one
 	Worlds      []int  // ranks
 	Fit         bool
@@ -52,6 +53,7 @@ func (s *Sweep) With(o Overrides) (*Sweep, error) {
 		replace(&part.Placements, o.Placements, part.origins, "placement", "--placement")
 		replace(&part.Modes, o.Modes, part.origins, "mode", "--mode")
 		replace(&part.Imbalances, o.Imbalances, part.origins, "imbalance", "--imbalance")
+		replace(&part.Groups, o.Groups, part.origins, "groups", "--groups")
 		c.Parts[i] = part
 	}
 	c.origins = maps.Clone(s.origins)

@@ -83,8 +83,8 @@ func TestOverridesApplyToAllParts(t *testing.T) {
 		Placements: []coll.Placement{coll.InPlace}, Modes: []coll.Mode{coll.Latency}, Worlds: []int{2},
 		Precision: new(0.01),
 		Budget:    new(time.Second), Iterations: new(20), Warmup: new(0), Check: new(0), Aggregate: new(2),
-		Imbalances: []coll.Imbalance{"hot:4"},
-		TimeLimit:  new(time.Duration(0)), MaxBytes: new(int64(1 << 20)),
+		Imbalances: []coll.Imbalance{"hot:4"}, Groups: []coll.Division{""},
+		TimeLimit: new(time.Duration(0)), MaxBytes: new(int64(1 << 20)),
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -15,7 +15,7 @@ import (
 var (
 	// planKeys define points, at the top level and in parts.
 	planKeys = []string{"collectives", "sizes", "elements", "types", "ops", "roots", "placement", "mode",
-		"imbalance"}
+		"imbalance", "groups"}
 	// runKeys apply to a whole run, so they are allowed only at the top level.
 	runKeys = []string{"worlds", "precision", "budget", "iterations", "warmup", "check", "aggregate", "time_limit"}
 	// partKeys are all that a part may have.
@@ -65,6 +65,7 @@ func (p parser) readers(s *Sweep, t *Part) map[string]func(v *yaml.Node) {
 		"matrix":      func(v *yaml.Node) { p.matrix(v, t) },
 		"calls":       func(v *yaml.Node) { t.Calls = strictyaml.One(r, v, parseCalls) },
 		"world":       count("world", 1, &s.World),
+		"groups":      func(v *yaml.Node) { t.Groups = strictyaml.List(r, v, ParseGroups) },
 		"worlds":      func(v *yaml.Node) { s.Worlds = strictyaml.List(r, v, ParseWorlds) },
 		"precision":   func(v *yaml.Node) { s.Precision = strictyaml.One(r, v, ParsePercent) },
 		"budget":      func(v *yaml.Node) { s.Budget = strictyaml.One(r, v, ParseBudget) },

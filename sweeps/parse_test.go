@@ -112,6 +112,7 @@ placement: both
 worlds: [4, 2]
 mode: latency
 imbalance: [even, "hot:2"]
+groups: [none, 4, "2:strided"]
 precision: 0.5%
 budget: 90
 iterations: 7
@@ -131,6 +132,7 @@ time_limit: 1h30m
 		Placements:  []coll.Placement{coll.OutOfPlace, coll.InPlace},
 		Modes:       []coll.Mode{coll.Latency},
 		Imbalances:  []coll.Imbalance{coll.Even, "hot:2"},
+		Groups:      []coll.Division{"", "4:contiguous", "2:strided"},
 	}
 	if !reflect.DeepEqual(p, want) {
 		t.Errorf("part is\n%+v, want\n%+v", p, want)

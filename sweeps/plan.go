@@ -16,39 +16,56 @@ func (s *Sweep) Plan(world int, places func(coll.Collective) []coll.Placement) (
 	if world < 1 {
 		return nil, fmt.Errorf("world size %d: must be at least 1", world)
 	}
-	p := planner{world: world, fit: s, places: places, seen: map[coll.Case]bool{}}
+	p := planner{fit: s, places: places, seen: map[coll.Case]bool{}}
 	for _, part := range s.Parts {
 		if s.misfit(&part, world) != "" {
 			continue
 		}
-		for _, c := range part.Collectives {
-			roots, err := part.rootsOf(c, world)
-			if err != nil {
-				return nil, err
+		for _, d := range part.Groups {
+			var err error
+			d = s.fitted(d, world)
+			if p.world, err = d.Size(world); err != nil {
+				return nil, fmt.Errorf("%w (%s)", err, originOf(part.origins, "groups"))
 			}
-			for _, t := range part.Types {
-				for _, op := range part.opsOf(c) {
-					for _, root := range roots {
-						k := coll.Case{Collective: c, Type: t, Op: op, Root: root, World: world}
-						if err := p.addImbalances(&part, k); err != nil {
-							return nil, err
-						}
-					}
-				}
+			p.division = d
+			if err := p.addPart(&part); err != nil {
+				return nil, err
 			}
 		}
 	}
 	return p.cases, nil
 }
 
+// addPart plans a part in the world, or in groups of it.
+func (p *planner) addPart(part *Part) error {
+	for _, c := range part.Collectives {
+		roots, err := part.rootsOf(c, p.world)
+		if err != nil {
+			return err
+		}
+		for _, t := range part.Types {
+			for _, op := range part.opsOf(c) {
+				for _, root := range roots {
+					k := coll.Case{Collective: c, Type: t, Op: op, Root: root, World: p.world}
+					if err := p.addImbalances(part, k); err != nil {
+						return err
+					}
+				}
+			}
+		}
+	}
+	return nil
+}
+
 type planner struct {
-	world  int
+	world  int // ranks of a case
 	places func(coll.Collective) []coll.Placement
 	cases  []coll.Case
 	seen   map[coll.Case]bool
 
-	fit       *Sweep // that scales sizes
-	reference bool   // plan the even case of the same volume instead
+	division  coll.Division // of the world
+	fit       *Sweep        // that scales sizes
+	reference bool          // plan the even case of the same volume instead
 }
 
 // addImbalances plans the imbalances of an alltoallv, or a case that has none.
@@ -83,7 +100,7 @@ func (p *planner) add(part *Part, c coll.Case) error {
 		placements = available(placements, p.places(c.Collective))
 	}
 	for n := range part.Sizes.All() {
-		if p.fit.scales(c) {
+		if p.division == "" && p.fit.scales(c) {
 			n = int64(float64(n) / float64(p.fit.World) * float64(p.world))
 		}
 		sized := c.WithSize(n)
@@ -104,7 +121,8 @@ func (p *planner) add(part *Part, c coll.Case) error {
 	return nil
 }
 
-// addCase plans one case, or its reference.
+// addCase plans one case, or its reference: in the undivided world, or in each group alone and then in all groups at
+// once.
 func (p *planner) addCase(c coll.Case) error {
 	if p.reference {
 		even, exists := c.EvenVolume()
@@ -113,6 +131,22 @@ func (p *planner) addCase(c coll.Case) error {
 		}
 		c = even
 	}
+	if p.division == "" {
+		return p.addOne(c)
+	}
+	for _, alone := range []bool{true, false} {
+		for number := range p.division.N() {
+			c.Groups = coll.Groups{Division: p.division, Number: number + 1, Alone: alone}
+			if err := p.addOne(c); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// addOne plans a case once.
+func (p *planner) addOne(c coll.Case) error {
 	if p.seen[c] {
 		return nil
 	}

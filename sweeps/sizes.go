@@ -90,7 +90,7 @@ func (s *Sweep) Notes(c coll.Case) []string {
 
 // scales reports whether --fit scales the size of a case, which keeps the share of a rank.
 func (s *Sweep) scales(c coll.Case) bool {
-	return s.Fit && s.World > 0 && s.World != c.World && (c.Collective.Shared() || c.Collective == coll.AllToAllV)
+	return s.Fit && s.World > 0 && s.World != c.World && !c.Groups.Divided() && (c.Collective.Shared() || c.Collective == coll.AllToAllV)
 }
 
 // misfit returns why a world cannot replay a part of a training's sweep; "" if it can.
@@ -98,15 +98,37 @@ func (s *Sweep) misfit(p *Part, world int) string {
 	if s.World == 0 || s.World == world {
 		return ""
 	}
-	for _, i := range p.Imbalances {
-		if n := i.Ranks(); n > 0 && n != world {
-			return fmt.Sprintf("its matrix has %d rows", n)
+	for _, d := range p.Groups {
+		size := world
+		if d != "" { // groups keep their size
+			size = s.World / d.N()
+			if size < 2 || s.World%d.N() != 0 || world%size != 0 || s.Fit && world == size {
+				return fmt.Sprintf("it has %d groups", d.N())
+			}
+		}
+		for _, i := range p.Imbalances {
+			if n := i.Ranks(); n > 0 && n != size {
+				return fmt.Sprintf("its matrix has %d rows", n)
+			}
+		}
+		if root := slices.Max(p.Roots); root >= size && slices.ContainsFunc(p.Collectives, coll.Collective.Rooted) {
+			return fmt.Sprintf("its root is %d", root)
 		}
 	}
-	if root := slices.Max(p.Roots); root >= world && slices.ContainsFunc(p.Collectives, coll.Collective.Rooted) {
-		return fmt.Sprintf("its root is %d", root)
-	}
 	return ""
+}
+
+// fitted returns the division of a world into groups of the training's size.
+func (s *Sweep) fitted(d coll.Division, world int) coll.Division {
+	if s.World == 0 || s.World == world || d == "" {
+		return d
+	}
+	n := world / (s.World / d.N())
+	if n == 1 {
+		return ""
+	}
+	_, layout, _ := strings.Cut(string(d), ":")
+	return coll.Division(fmt.Sprintf("%d:%s", n, layout))
 }
 
 // String formats the sizes: "8 to 32M by factor 2", "1M, 16M elements".

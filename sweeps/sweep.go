@@ -43,6 +43,7 @@ type Part struct {
 	Modes       []coll.Mode
 	Imbalances  []coll.Imbalance // for alltoallv
 	Calls       float64          // per step of the training that is replayed; 0: unknown
+	Groups      []coll.Division  // "" is the undivided world
 	// Missing keys have their default; either sizes or elements applies.
 	origins map[string]string
 }
@@ -75,6 +76,7 @@ func Default() *Sweep {
 			Placements:  []coll.Placement{coll.OutOfPlace},
 			Modes:       []coll.Mode{coll.Throughput},
 			Imbalances:  []coll.Imbalance{coll.Even},
+			Groups:      []coll.Division{""},
 			origins:     map[string]string{},
 		}},
 		Options: Options{Precision: 0.02, Budget: 10 * time.Second, Warmup: 5, Check: 1, Aggregate: 1},

@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"errors"
 	"math"
 	"runtime/debug"
 	"time"
@@ -72,6 +73,10 @@ type order struct {
 func (m *measurement) measure() error {
 	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // no collection while something is timed
 	m.k = m.batch()
+	t := group{m.o.Together}
+	if err := t.start(); err != nil {
+		return err
+	}
 	stopper := stats.NewStopper(m.rule(m.k))
 	started := time.Now()
 	for {
@@ -90,7 +95,11 @@ func (m *measurement) measure() error {
 		}
 		m.k = int(next.operations)
 		if next.batches == 0 {
-			return nil
+			return t.finish(func() error {
+				m.phase("keep busy for other groups", m.k*m.o.Aggregate)
+				_, err := m.runOperation(m.op, 1, m.k)
+				return err
+			})
 		}
 		if err := m.round(int(next.batches), m.k); err != nil {
 			return &Fatal{"measure", err}
@@ -99,6 +108,31 @@ func (m *measurement) measure() error {
 			m.k = m.batch()
 		}
 	}
+}
+
+// group is this world among those that measure at the same time, if there are others.
+type group struct{ Together }
+
+func (g group) start() error {
+	if g.Together == nil {
+		return nil
+	}
+	return fatal("start together", g.Start())
+}
+
+func (g group) finish(batch func() error) error {
+	if g.Together == nil {
+		return nil
+	}
+	return fatal("measure", g.Finish(batch))
+}
+
+// fatal wraps an error, unless only the point is lost.
+func fatal(phase string, err error) error {
+	if err == nil || errors.Is(err, errLost) {
+		return err
+	}
+	return &Fatal{phase, err}
 }
 
 // rule is when a value is precise enough. Latency needs its distribution, not only its median, so cheap operations take

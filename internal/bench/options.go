@@ -49,10 +49,20 @@ type Options struct {
 	Clock      Clock
 	// the first case of its collective in this world: how long its first operation takes is kept (with Check)
 	FirstUse bool
-	Watch    Watch // may be nil
+	Watch    Watch    // may be nil
+	Together Together // nil: no other world measures at the same time
 
 	// Compare measures Clock's Offset and Uncertainty anew. It is collective, and nil where all ranks share a clock.
 	Compare func() (offset, uncertainty float64, err error)
+}
+
+// Together lets several worlds measure at the same time. Its methods are collective over all of them.
+type Together interface {
+	// Start returns when all worlds are ready to measure.
+	Start() error
+	// Finish runs batches until all worlds have measured, so that none measures while another one is idle. It returns
+	// the error of a batch.
+	Finish(batch func() error) error
 }
 
 // Watch receives the next phase of this rank and its expected duration, for a watchdog.

@@ -24,6 +24,7 @@ type Case struct {
 	SizeBytes  int64      `json:"size_bytes"`          // S, in bytes
 	Count      int64      `json:"count"`               // elements of one rank's tensor
 	Imbalance  Imbalance  `json:"imbalance,omitempty"` // of an alltoallv
+	Groups     Groups     `json:"groups,omitzero"`     // World is then the size of a group
 }
 
 // WithSize sets Count and SizeBytes from a size in bytes: the share of one rank is trimmed to 16 bytes as nccl-tests
@@ -150,6 +151,9 @@ func (c Case) Point() string {
 	}
 	if c.Imbalance != "" {
 		s += " " + string(c.Imbalance)
+	}
+	if c.Groups.Divided() {
+		s += " " + c.Groups.String()
 	}
 	if c.Root > 0 {
 		s += fmt.Sprintf(" root %d", c.Root)

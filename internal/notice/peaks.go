@@ -106,6 +106,7 @@ const (
 	Simulated   PeakReason = "simulated"
 	UnknownCase PeakReason = "unknown-case"
 	UnevenParts PeakReason = "uneven-parts"
+	SharedLinks PeakReason = "shared-links"
 	OneRank     PeakReason = "one-rank"
 )
 
@@ -127,6 +128,7 @@ var peakReasonTexts = map[PeakReason]string{
 	Simulated:       "no device was measured (simulation)",
 	UnknownCase:     "collective or number of ranks unknown",
 	UnevenParts:     "depends on the imbalance of the parts",
+	SharedLinks:     "depends on the links that groups share",
 	OneRank:         "one rank sends nothing over a link",
 }
 

@@ -42,19 +42,28 @@ func (r Row) cells(c cells) cells {
 	c.text("stated", origin.statedText())
 	c.text("block", run.Block)
 	c.text("pattern", orZero(run.Pattern).Kind)
-	c.text("group", record.Group.String())
+	c.text("group", cmp.Or(record.Group.String(), record.Groups.Name()))
+	c.text("groups", string(record.Groups.Division))
 	c.text("imbalance", string(record.Imbalance))
 	c.int("even_bytes", record.EvenBytes, 1)
 	return c
 }
 
+// Shape returns the number of nodes that measured the record, and the maximum number of ranks on one.
+func (r Row) Shape() (nodes, ranksPerNode int) {
+	switch g := r.Record.Group; {
+	case g != nil:
+		return len(g.Hosts), g.RanksPerNode
+	case r.Record.Nodes > 0:
+		return r.Record.Nodes, r.Record.RanksPerNode
+	}
+	return r.Run.Nodes, r.Run.RanksPerNode
+}
+
 // point adds what was to be measured.
 func (r Row) point(c *cells) {
 	record := r.Record
-	nodes, ranksPerNode := r.Run.Nodes, r.Run.RanksPerNode
-	if g := record.Group; g != nil {
-		nodes, ranksPerNode = len(g.Hosts), g.RanksPerNode
-	}
+	nodes, ranksPerNode := r.Shape()
 	c.int("world", int64(record.World), 1)
 	c.int("nodes", int64(nodes), 1)
 	c.int("ranks_per_node", int64(ranksPerNode), 1)

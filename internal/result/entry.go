@@ -31,10 +31,10 @@ func (r *Record) State() Status { return r.Status }
 // Abort implements Entry.
 func (r *Record) Abort(s Status, why Why) { r.Status, r.Why, r.Check.Result = s, why, "none" }
 
-// SamePoint implements Entry: several groups of nodes measure a case at the same time.
+// SamePoint implements Entry: several groups measure a case at the same time.
 func (r *Record) SamePoint(other Entry) bool {
 	o, ok := other.(*Record)
-	return ok && o.Group.String() == r.Group.String()
+	return ok && o.Group.String() == r.Group.String() && o.Groups == r.Groups
 }
 
 func (r *Record) stamp(n int, run, at string) {

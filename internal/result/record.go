@@ -243,8 +243,12 @@ type Record struct {
 	Run  string `json:"-"`           // ID of the run; filled by readers
 	At   string `json:"at,omitzero"` // UTC, RFC 3339 with milliseconds, when the record was made
 	coll.Case
-	Cycle  int    `json:"cycle,omitempty"` // of -N, from 1 when there are several
-	Group  *Group `json:"group,omitempty"` // which nodes measured it; nil: all of the world
+	Cycle int    `json:"cycle,omitempty"` // of -N, from 1 when there are several
+	Group *Group `json:"group,omitempty"` // which nodes measured it; nil: all of the world
+	// of the ranks that measured it, if they are a group of a divided world (Groups); 0: those of the run
+	Nodes        int `json:"nodes,omitempty"`
+	RanksPerNode int `json:"ranks_per_node,omitempty"` // the maximum
+
 	Status Status `json:"status"`
 	Why
 	// Size of the alltoallv of equal parts with the same volume; 0 for all other cases.
@@ -297,6 +301,9 @@ func (w *Why) adopt() {
 
 // Timed reports whether a record has valid values: those of wrong data are not for tables that others compute from.
 func (r *Record) Timed() bool { return r.Status == OK && r.Time != nil }
+
+// OfGroup reports whether only a group of the ranks or nodes of the run measured the record.
+func (r *Record) OfGroup() bool { return r.Group != nil || r.Groups.Divided() }
 
 // Path is which way the library took, in its own words.
 type Path struct {

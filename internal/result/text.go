@@ -152,7 +152,8 @@ func (v *textView) blocks() [][]*textPoint {
 func compareCases(a, b coll.Case) int {
 	return cmp.Or(cmp.Compare(a.Collective, b.Collective), cmp.Compare(a.Type, b.Type), cmp.Compare(a.Op, b.Op),
 		cmp.Compare(a.Root, b.Root), cmp.Compare(a.Mode, b.Mode), cmp.Compare(a.Placement, b.Placement),
-		cmp.Compare(a.SizeBytes, b.SizeBytes), cmp.Compare(a.World, b.World), cmp.Compare(a.Imbalance, b.Imbalance))
+		cmp.Compare(a.SizeBytes, b.SizeBytes), cmp.Compare(a.World, b.World), cmp.Compare(a.Imbalance, b.Imbalance),
+		a.Groups.Compare(b.Groups))
 }
 
 // block draws the plain rows of one size, which are out-of-place throughput, and under them what else was measured.
@@ -206,6 +207,9 @@ func (v *textView) label(c coll.Case, alone bool) (label string, plain bool) {
 	}
 	if c.Imbalance != "" && c.Imbalance != coll.Even {
 		label += " " + string(c.Imbalance)
+	}
+	if c.Groups.Divided() {
+		label += " " + c.Groups.String()
 	}
 	if c.Placement == coll.InPlace && !alone {
 		label += " in-place"

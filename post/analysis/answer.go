@@ -96,7 +96,7 @@ func peakFact(c *Curve, ceiling func(*Curve) Ceiling) notice.BestBandwidth {
 
 // operationOf is the operation with its data type.
 func operationOf(c *Curve) string {
-	return title.Table{Collective: c.Collective, Type: c.Type, Op: c.Op, Imbalance: c.Imbalance}.String()
+	return title.Table{Collective: c.Collective, Type: c.Type, Op: c.Op, Imbalance: c.Imbalance, Groups: c.Groups}.String()
 }
 
 // placementOf is "" where another tool's file lacks it.
@@ -120,7 +120,7 @@ func smallestOf(curves []*Curve, like *Curve) *notice.SmallMessage {
 	}
 	for _, c := range curves {
 		if c.Who == like.Who && ShapeOf(c.Condition) == ShapeOf(like.Condition) && c.Collective == like.Collective &&
-			c.Imbalance == like.Imbalance && (smallest == nil || rank(c) < rank(smallest)) {
+			c.Imbalance == like.Imbalance && c.Groups == like.Groups && (smallest == nil || rank(c) < rank(smallest)) {
 			smallest = c
 		}
 	}

@@ -122,6 +122,8 @@ func (c *Ceilings) of(run *result.Run, of coll.Case) Ceiling {
 	switch {
 	case uneven: // each matrix has another peak
 		return moot(notice.NoPeak{Reason: notice.UnevenParts})
+	case of.Groups.Divided():
+		return moot(notice.NoPeak{Reason: notice.SharedLinks})
 	case run.Rehearse:
 		return moot(notice.NoPeak{Reason: notice.Simulated})
 	case of.Collective == coll.Other || of.World == 0:

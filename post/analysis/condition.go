@@ -21,7 +21,8 @@ type Condition struct {
 
 // ConditionOf is how a record was taken.
 func ConditionOf(run *result.Run, r *result.Record) Condition {
-	c := Condition{Case: r.Case, Nodes: run.Nodes, PerNode: run.RanksPerNode, Rotate: run.Method.Rotate,
+	nodes, perNode := result.Row{Run: run, Record: r}.Shape()
+	c := Condition{Case: r.Case, Nodes: nodes, PerNode: perNode, Rotate: run.Method.Rotate,
 		Aggregate: max(run.Method.Aggregate, 1)}
 	if r.Mode == coll.Throughput {
 		c.Average = run.Method.Average
@@ -53,7 +54,7 @@ func (c Condition) Title() string {
 
 func (c Condition) table() title.Table {
 	return title.Table{Collective: c.Collective, Type: c.Type, Op: c.Op, Root: c.Root, Imbalance: c.Imbalance,
-		Placement: c.Placement, Mode: c.Mode}
+		Groups: c.Groups, Placement: c.Placement, Mode: c.Mode}
 }
 
 func (c Condition) method() *result.Method {
@@ -87,7 +88,7 @@ func (s Shape) Words() string { return s.Named().String() }
 func CompareConditions(a, b Condition) int {
 	return cmp.Or(
 		cmp.Compare(a.Collective, b.Collective), cmp.Compare(a.Type, b.Type), cmp.Compare(a.Op, b.Op),
-		cmp.Compare(a.Root, b.Root), cmp.Compare(a.Imbalance, b.Imbalance),
+		cmp.Compare(a.Root, b.Root), cmp.Compare(a.Imbalance, b.Imbalance), a.Groups.Compare(b.Groups),
 		cmp.Compare(a.Placement, b.Placement), cmp.Compare(a.Mode, b.Mode), cmp.Compare(a.Rotate, b.Rotate),
 		cmp.Compare(a.Aggregate, b.Aggregate),
 		cmp.Compare(a.Average, b.Average), cmp.Compare(a.World, b.World), cmp.Compare(a.Nodes, b.Nodes),

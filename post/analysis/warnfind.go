@@ -67,6 +67,9 @@ func warnedOf(group []*Curve, kind WarningOf) (f Finding, is bool) {
 // operation is the operation of a curve in a few words: "all_reduce in-place, latency mode".
 func (c *Curve) operation() string {
 	words := c.Collective.String()
+	if c.Groups.Divided() {
+		words += " " + c.Groups.String()
+	}
 	if c.Imbalance != "" {
 		words += " " + string(c.Imbalance)
 	}

@@ -107,7 +107,7 @@ func notInNCCLTests(f *result.File) (left notice.NotInNCCLTests) {
 	for i := range f.Records {
 		switch r := &f.Records[i]; {
 		case inNCCLTests(r):
-		case r.Mode == coll.Latency && r.Collective != coll.Other && r.Group == nil:
+		case r.Mode == coll.Latency && r.Collective != coll.Other && !r.OfGroup():
 			left.Latency++
 		default:
 			left.Others++

@@ -54,7 +54,7 @@ func writeNCCLTests(w io.Writer, f *result.File) bool {
 
 // inNCCLTests reports whether the layout has a place for a point.
 func inNCCLTests(r *result.Record) bool {
-	return r.Mode == coll.Throughput && r.Collective != coll.Other && r.SizeBytes >= 0 && r.Group == nil
+	return r.Mode == coll.Throughput && r.Collective != coll.Other && r.SizeBytes >= 0 && !r.OfGroup()
 }
 
 // writeNCCLHead writes the lines over the table.

@@ -101,10 +101,7 @@ func importedTool(run *result.Run) string {
 
 // pointLabels are those of one point's series.
 func pointLabels(run *result.Run, r *result.Record) string {
-	nodes := run.Nodes
-	if r.Group != nil {
-		nodes = len(r.Group.Hosts)
-	}
+	nodes, _ := result.Row{Run: run, Record: r}.Shape()
 	number := func(n int) string { return title.Known(n > 0, func() string { return strconv.Itoa(n) }) }
 	pairs := []string{
 		"backend", run.Backend.Name, "library", run.Backend.Title(), "variant", run.Variant, "device", run.Device,
@@ -114,6 +111,9 @@ func pointLabels(run *result.Run, r *result.Record) string {
 		"placement", title.Known(r.Placement != 0, r.Placement.String), "mode", title.Known(r.Mode != 0, r.Mode.String),
 		"size_bytes", title.Known(r.SizeBytes >= 0, func() string { return strconv.FormatInt(r.SizeBytes, 10) }),
 		"imported", importedTool(run),
+	}
+	if r.Groups.Divided() {
+		pairs = append(pairs, "groups", string(r.Groups.Division), "group", r.Groups.Name())
 	}
 	if r.Imbalance != "" {
 		pairs = append(pairs, "imbalance", string(r.Imbalance))

@@ -24,6 +24,7 @@ func typeOf(k key) string       { return title.Known(k.Type != 0, k.Type.String)
 func opOf(k key) string         { return title.Known(k.Op != 0, k.Op.String) }
 func averageOf(k key) string    { return k.Average }
 func imbalanceOf(k key) string  { return string(k.Imbalance) }
+func groupOf(k key) string      { return k.Groups.String() }
 
 func placementOf(k key) string {
 	return title.Known(k.Placement != 0, func() string { return title.Placement(k.Placement) })
@@ -84,13 +85,13 @@ type dimension struct {
 // plots.
 var (
 	labelOrder = []dimension{
-		{collectiveOf, false}, {imbalanceOf, false}, {backendOf, false}, {variantOf, true}, {settingsOf, true},
+		{collectiveOf, false}, {imbalanceOf, false}, {groupOf, false}, {backendOf, false}, {variantOf, true}, {settingsOf, true},
 		{worldOf, false},
 		{placementOf, true}, {opOf, false}, {rootOf, false}, {typeOf, false}, {libraryOf, false}, {rotateOf, true},
 		{aggregateOf, true}, {averageOf, true}, {shapeOf, false}, {deviceOf, false},
 	}
 	splitOrder = []func(key) string{
-		rootOf, opOf, imbalanceOf, placementOf, averageOf, aggregateOf, rotateOf, deviceOf, shapeOf, settingsOf,
+		rootOf, opOf, imbalanceOf, groupOf, placementOf, averageOf, aggregateOf, rotateOf, deviceOf, shapeOf, settingsOf,
 		variantOf, typeOf,
 		worldOf, libraryOf, backendOf, collectiveOf,
 	}

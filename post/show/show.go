@@ -180,7 +180,7 @@ func (s *Tables) collectiveRun(f *result.File) *document.Section {
 		r := &f.Records[i]
 		k := title.Table{
 			Operation: r.ForeignOperation(), Collective: r.Collective, Type: r.Type, Op: r.Op, Root: r.Root,
-			Imbalance: r.Imbalance, Placement: r.Placement, Mode: r.Mode,
+			Imbalance: r.Imbalance, Groups: r.Groups, Placement: r.Placement, Mode: r.Mode,
 		}
 		if tables[k] == nil {
 			order = append(order, k)

@@ -87,7 +87,7 @@ type inTraining struct {
 	pure  bool    // its time includes waiting for others
 
 	imbalance coll.Imbalance // of an alltoallv
-	division  string         // of the world into groups that run at once
+	division  coll.Division  // of the world into groups that run at once
 	backend   string         // of busbar's own step; "": NCCL and compatible libraries
 }
 
@@ -162,6 +162,7 @@ func (c inTraining) fitting(curves []*analysis.Curve, rehearsed bool) (fit []*an
 		_, trusted := curve.Trusted()
 		if curve.Collective == c.what && curve.Type == c.of && curve.World == c.Ranks &&
 			curve.Mode == coll.Throughput &&
+			curve.Groups.Division == c.division && !curve.Groups.Alone &&
 			contents(curve.Imbalance) == contents(c.imbalance) &&
 			len(curve.Points) > 0 && library &&
 			(trusted || curve.Rehearsed && rehearsed) {

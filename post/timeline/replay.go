@@ -28,14 +28,14 @@ type Replay struct {
 
 // Replayed is one kind of collective: a part of the sweep.
 type Replayed struct {
-	coll.Case             // World is the ranks of a group
-	Division  string      `json:"groups_of_world,omitempty"` // "4:contiguous"; "" is the whole world
-	Calls     float64     `json:"calls"`                     // per step, of the rank with most
-	Took      float64     `json:"median_ms"`                 // of a call in training, waiting included
-	Pure      *float64    `json:"pure_median_ms"`            // minimum over ranks; null: not matched
-	Again     *float64    `json:"replayed_ms"`               // null: not in the benchmark
-	Rest      *float64    `json:"rest_ms"`                   // Took - Again: waiting and contention
-	Matrix    coll.Matrix `json:"-"`                         // of an alltoallv
+	coll.Case               // World is the ranks of a group
+	Division  coll.Division `json:"division,omitempty"` // "4:contiguous"; "" is the whole world
+	Calls     float64       `json:"calls"`              // per step, of the rank with most
+	Took      float64       `json:"median_ms"`          // of a call in training, waiting included
+	Pure      *float64      `json:"pure_median_ms"`     // minimum over ranks; null: not matched
+	Again     *float64      `json:"replayed_ms"`        // null: not in the benchmark
+	Rest      *float64      `json:"rest_ms"`            // Took - Again: waiting and contention
+	Matrix    coll.Matrix   `json:"-"`                  // of an alltoallv
 }
 
 // replayer builds a Replay.
@@ -50,7 +50,7 @@ type replayer struct {
 
 type replayKey struct {
 	coll.Case
-	division string
+	division coll.Division
 }
 
 // replayKind is the calls of one kind.
@@ -274,7 +274,7 @@ func (b *replayer) keyOf(d *Device, s *seen) (key replayKey, lack profiles.Repla
 }
 
 // divisionOf returns how groups like this one divide the world: "N:contiguous", "N:strided", "" for the whole world.
-func (b *replayer) divisionOf(g *Group) (division string, regular bool) {
+func (b *replayer) divisionOf(g *Group) (division coll.Division, regular bool) {
 	world, members := b.t.world(), slices.Clone(g.Members)
 	if g.Size == world {
 		return "", true
@@ -294,9 +294,9 @@ func (b *replayer) divisionOf(g *Group) (division string, regular bool) {
 	}
 	switch first := members[0]; {
 	case stride == 1 && first%g.Size == 0:
-		return fmt.Sprint(n, ":contiguous"), true
+		return coll.Division(fmt.Sprint(n, ":contiguous")), true
 	case stride == n && first < n:
-		return fmt.Sprint(n, ":strided"), true
+		return coll.Division(fmt.Sprint(n, ":strided")), true
 	}
 	return "", false
 }

@@ -81,7 +81,7 @@ func (s *timelineDocument) replay() {
 			found++
 		}
 		words := fmt.Sprintf("%s %s x%d %s", p.Collective, p.Type, p.World, sizeWords(&p.SizeBytes))
-		n.rows = append(n.rows, row{strings.TrimSpace(words + " " + p.Division), values})
+		n.rows = append(n.rows, row{strings.TrimSpace(words + " " + string(p.Division)), values})
 	}
 	s.numbers("Collectives of a step, in training and replayed, in ms:", "operation", n)
 	s.say("training is the median of a call, waiting included; rest is training without replayed: waiting and "+

@@ -17,6 +17,7 @@ type Table struct {
 	Op         coll.RedOp
 	Root       int
 	Imbalance  coll.Imbalance
+	Groups     coll.Groups
 	Placement  coll.Placement
 	Mode       coll.Mode
 }
@@ -31,6 +32,9 @@ func (t Table) String() string {
 	}
 	if t.Imbalance != "" {
 		words = append(words, string(t.Imbalance))
+	}
+	if t.Groups.Divided() {
+		words = append(words, t.Groups.String())
 	}
 	if t.Root > 0 {
 		words = append(words, fmt.Sprintf("root %d", t.Root))

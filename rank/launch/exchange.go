@@ -103,6 +103,26 @@ func OnRoot(c Comm, f func() error) error {
 	return err
 }
 
+// BarrierWhile is a barrier in which this rank calls work again and again; an error of it ends the wait. It matches
+// BarrierSleeping. Collective.
+func BarrierWhile(c Comm, work func() error) error {
+	if b, ok := c.(interface{ BarrierWhile(func() error) error }); ok { // MPI's threads may not call it at once
+		return b.BarrierWhile(work)
+	}
+	over := make(chan error, 1)
+	go func() { over <- c.Barrier() }()
+	for {
+		select {
+		case err := <-over:
+			return err
+		default:
+			if err := work(); err != nil {
+				return err
+			}
+		}
+	}
+}
+
 // Together compares the outcome of a step that every rank of the launch took by itself: an error on any rank is an
 // error on all. Rank 0 returns the error of the lowest rank that has one, with the place; the others return
 // exit.ErrElsewhere. Collective.

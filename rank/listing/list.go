@@ -120,7 +120,11 @@ func (l *list) world(name string, n int) (shortest, longest time.Duration, err e
 	largest := 0.0
 	last := ""
 	for _, c := range cases {
-		if heading := strings.TrimSpace(fmt.Sprint(c.Collective, " ", c.Imbalance)); heading != last {
+		heading := strings.TrimSpace(fmt.Sprint(c.Collective, " ", c.Imbalance))
+		if c.Groups.Divided() {
+			heading += " in groups " + string(c.Groups.Division)
+		}
+		if heading != last {
 			last = heading
 			l.printf("# %s\n", last)
 		}
@@ -130,10 +134,13 @@ func (l *list) world(name string, n int) (shortest, longest time.Duration, err e
 		shortest += t
 		longest += max(t, s.Budget+t)
 		note := ""
+		if c.Groups.Divided() {
+			note = " group " + c.Groups.Name()
+		}
 		if c.Count == 0 {
-			note = " too small"
+			note += " too small"
 		} else if onHost && memory*float64(n) > float64(free) {
-			note = " ?memory"
+			note += " ?memory"
 		}
 		l.printf("%s %8s %5s%s\n", caseColumns(c), binaryOf(memory), roundTime(t), note)
 	}

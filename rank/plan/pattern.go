@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"busbar/internal/coll"
 	"busbar/internal/pattern"
 	"busbar/internal/result"
 	"busbar/internal/units"
@@ -52,9 +53,14 @@ func (o *Options) patternOf(s *sweeps.Sweep, ranks []launch.RankFacts) (*Pattern
 	case len(s.Worlds) > 0:
 		return nil, exit.Usagef("--pattern creates its own worlds, and the sweep %s sets worlds: use another sweep",
 			sweepName(s))
+	case slices.ContainsFunc(s.Parts, func(p sweeps.Part) bool { return slices.ContainsFunc(p.Groups, divided) }):
+		return nil, exit.Usagef("--pattern measures groups of nodes, and the sweep %s sets groups: use another sweep",
+			sweepName(s))
 	}
 	return Divide(o.Pattern, ranks)
 }
+
+func divided(d coll.Division) bool { return d != "" }
 
 // Members returns the ranks of a group of nodes.
 func (n *Pattern) Members(group []int) (ranks []int) {

@@ -74,17 +74,29 @@ const (
 	severalColumnUnits = "#      (B)                                            (us)  (%) (GB/s) (GB/s) #"
 )
 
+// groupColumns puts the group in the place of the count.
+var groupColumns = strings.NewReplacer("count", "group", "(elements)", "          ")
+
 // Row prints a record. The last column is the number of wrong elements, or - without a check.
 func (s *Screen) Row(library string, r *result.Record) {
 	s.counts[r.Status]++
 	if !s.on {
 		return
 	}
-	if section := strings.TrimSpace(fmt.Sprint(r.Collective, " ", r.Imbalance)); section != s.section {
+	section, third := strings.TrimSpace(fmt.Sprint(r.Collective, " ", r.Imbalance)), fmt.Sprint(r.Count)
+	if r.Groups.Divided() {
+		section, third = section+" in groups "+string(r.Groups.Division), r.Groups.Name()
+		if s.several {
+			section += ", group " + r.Groups.Name()
+		}
+	}
+	if section != s.section {
 		s.section = section
 		names, units := columnNames, columnUnits
 		if s.several {
 			names, units = severalColumnNames, severalColumnUnits
+		} else if r.Groups.Divided() {
+			names, units = groupColumns.Replace(names), groupColumns.Replace(units)
 		}
 		fmt.Fprintf(s.out, "#\n# %s\n%s\n%s\n", section, names, units)
 	}
@@ -95,7 +107,7 @@ func (s *Screen) Row(library string, r *result.Record) {
 	if r.Op != 0 {
 		op = r.Op.String()
 	}
-	left, width := fmt.Sprintf("%11d %11d", r.SizeBytes, r.Count), 9
+	left, width := fmt.Sprintf("%11d %11s", r.SizeBytes, third), 9
 	if s.several {
 		left, width = fmt.Sprintf("%10d %-14s", r.SizeBytes, library), 7
 	}

@@ -36,16 +36,15 @@ type session struct {
 // open prepares the library for its cases. Collective.
 func (s *session) open() (err error) {
 	s.used = map[coll.Collective]bool{}
-	if s.cases, err = s.run.Plan.Cases(s.lib.Name(), s.world.Size); err != nil {
-		return err
-	}
 	if s.backend, err = s.lib.Open(s.world, s.method()); err != nil {
 		return err
 	}
 	s.preparing()
 	own := make([]float64, len(s.cases))
 	for i, c := range s.cases {
-		own[i] = s.backend.Memory(c)
+		if own[i] = backend.PageBytes; c.World == s.world.Size { // groups have their own
+			own[i] = s.backend.Memory(c)
+		}
 	}
 	if s.room, err = s.makeRoom(own); err != nil {
 		return err
@@ -77,9 +76,7 @@ func (s *session) resume() {
 func (s *session) countPoints() (points int) {
 	for cycle := range max(1, s.run.Plan.Options.Cycles) {
 		for i := range s.cases {
-			if s.wanted(i, cycle) {
-				points++
-			}
+			points += len(turn{s, i}.missing(cycle))
 		}
 	}
 	return points
@@ -101,11 +98,6 @@ func (s *session) cycle(i int) int {
 		return 0
 	}
 	return i + 1
-}
-
-// wanted reports whether a case must be measured in a cycle: no earlier run has it.
-func (s *session) wanted(i, cycle int) bool {
-	return !s.done.Has(result.Point(s.lib.Name(), s.cases[i], s.cycle(cycle)))
 }
 
 // measureCases measures all cases of all libraries. Collective.
@@ -200,32 +192,38 @@ func (w *worldRun) lead(ctx context.Context) error {
 func (w *worldRun) leadCycle(ctx context.Context, cycle int) (measured bool, err error) {
 	w.pace.Begin(func(k int) bool {
 		t := w.turns[k]
-		return t.session.wanted(t.i, cycle) && !t.session.room[t.i].Over()
+		return len(t.missing(cycle)) > 0 && !t.session.room[t.i].Over()
 	})
 	for k, t := range w.turns {
-		s := t.session
-		if !s.wanted(t.i, cycle) {
+		missing := t.missing(cycle)
+		if len(missing) == 0 {
 			continue
 		}
 		if w.run.stopped(ctx) {
 			w.run.tally.over = true
 			return measured, nil
 		}
-		r := s.leftOutByMemory(t.i)
-		if r == nil {
-			budget, why := w.pace.Next(k)
-			if why != nil {
-				r = bench.NotMeasured(result.Record{Case: s.cases[t.i]}, result.Skipped, why)
-			} else {
-				measured = true
-				if r, err = s.measureOne(t.i, s.cycle(cycle), budget); err != nil {
-					return measured, err
-				}
+		var results []*groupResult
+		if r := t.session.leftOutByMemory(t.i); r != nil {
+			results = append(results, &groupResult{Record: r})
+		} else if budget, why := w.pace.Next(k); why != nil {
+			for _, c := range missing {
+				r := bench.NotMeasured(result.Record{Case: c}, result.Skipped, why)
+				results = append(results, &groupResult{Record: r})
+			}
+		} else {
+			measured = true
+			if results, err = t.measure(missing, t.session.cycle(cycle), budget); err != nil {
+				return measured, err
 			}
 		}
-		r.Cycle = s.cycle(cycle)
-		if err := s.keep(r); err != nil {
-			return measured, err
+		for _, r := range results {
+			if r.Record.Cycle = t.session.cycle(cycle); !slices.Contains(missing, r.Record.Case) {
+				continue // of a group of which an earlier run has it
+			}
+			if err := t.session.keep(r); err != nil {
+				return measured, err
+			}
 		}
 	}
 	return measured, nil
@@ -242,33 +240,42 @@ func (w *worldRun) follow() error {
 		if o.Case < 0 {
 			return nil
 		}
-		if _, err := w.sessions[o.Session].measure(o); err != nil {
+		if _, err := w.sessions[o.Session].perform(o); err != nil {
 			return err
 		}
 	}
 }
 
-// measureOne measures one case together with the other ranks.
-func (s *session) measureOne(i, cycle int, budget time.Duration) (*result.Record, error) {
-	s.run.Ledger.Begin(s.sheet, &result.Record{Kind: result.KindCase, Case: s.cases[i], Cycle: cycle})
-	return s.observed(i, budget)
-}
-
-// observed measures a case and records network traffic and host load during it.
-func (s *session) observed(i int, budget time.Duration) (*result.Record, error) {
-	before := s.counters.Read()
-	l, ok := s.lib.(backend.Connector)
-	o := order{Session: int32(slices.Index(s.sessions, s)), Case: int32(i), Budget: budget,
-		Left: s.pace.Remaining(), First: ok && l.ConnectsAtFirstUse() && !s.used[s.cases[i].Collective]}
-	if err := s.give(&o); err != nil {
-		return nil, err
+// perform executes an order. Rank 0 returns the results. Collective.
+func (s *session) perform(o order) ([]*groupResult, error) {
+	s.run.number++
+	if s.cases[o.Case].Groups.Divided() {
+		return s.measureInGroups(o)
 	}
-	r, err := s.measure(o)
-	if err != nil {
+	r, err := s.observed(o, nil)
+	if r == nil {
 		return nil, err
 	}
 	if r.FirstUse > 0 {
 		s.used[r.Collective] = true
+	}
+	return []*groupResult{newResult(s.worldRun, r)}, err
+}
+
+// newResult returns a record with the times of all ranks of its world.
+func newResult(w *worldRun, r *result.Record) *groupResult {
+	return &groupResult{w.world.Name(0), r, bench.Shorten(r.Ranks, w.world.World)}
+}
+
+// observed measures a case. Rank 0 records network traffic and host load during it. Collective.
+func (s *session) observed(o order, t *together) (*result.Record, error) {
+	if s.world.Rank != 0 {
+		return s.measure(o, t)
+	}
+	before := s.counters.Read()
+	r, err := s.measure(o, t)
+	if err != nil {
+		return nil, err
 	}
 	r.Notes = append(r.Notes, s.run.Plan.Sweep.Notes(r.Case)...)
 	r.Load1 = machine.Load("/")
@@ -280,26 +287,29 @@ func (s *session) observed(i int, budget time.Duration) (*result.Record, error) 
 }
 
 // keep writes a record.
-func (s *session) keep(r *result.Record) error {
-	if err := s.run.keep(s.sheet, r, bench.Shorten(r.Ranks, s.world.World)); err != nil {
+func (s *session) keep(r *groupResult) error {
+	if err := s.run.keep(s.sheet, r.Record, r.AllRanks); err != nil {
 		return err
 	}
-	s.pace.Kept(r)
-	s.run.Screen.Row(s.lib.Name(), r)
+	s.pace.Kept(r.Record)
+	s.run.Screen.Row(s.lib.Name(), r.Record)
 	return nil
 }
 
-// measure measures the case of the current order. Collective.
-func (s *session) measure(o order) (*result.Record, error) {
+// measure measures the case of the current order; t is nil unless other groups measure at the same time. Collective.
+func (s *session) measure(o order, t *together) (*result.Record, error) {
 	c := s.cases[o.Case]
 	name := c.String()
 	if len(s.sessions) > 1 {
 		name = s.lib.Name() + " " + name
 	}
-	s.run.number++
 	s.run.Watch.CaseOf(s.run.number, name, s.label)
 	defer s.run.Watch.Case(s.run.number, "")
-	return bench.Measure(s.world.World, s.backend, c, s.options(o))
+	options := s.options(o)
+	if t != nil {
+		options.Together = t
+	}
+	return bench.Measure(s.world.World, s.backend, c, options)
 }
 
 // warmupTime is the default minimum warm-up time; five operations are enough if they take longer.

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"time"
 
-	"busbar/internal/bench"
 	"busbar/internal/coll"
 	"busbar/internal/pattern"
 	"busbar/internal/result"
@@ -169,11 +168,11 @@ func (p *patternRun) verdicts(s *session) map[coll.Case]pattern.Verdict {
 }
 
 // neighbours returns the maximum number of these groups with ranks on one machine.
-func (r *Run) neighbours(groups pattern.Round) (most int) {
+func (r *Run) neighbours(groups [][]int) (most int) {
 	on := map[string]int{}
-	for _, nodes := range groups {
+	for _, ranks := range groups {
 		seen := map[string]bool{}
-		for _, rank := range r.Plan.Pattern.Members(nodes) {
+		for _, rank := range ranks {
 			if m := r.Ranks[rank].Machine; !seen[m] {
 				seen[m] = true
 				on[m]++
@@ -196,8 +195,12 @@ func (p *patternRun) group(groups pattern.Round) (*worldRun, error) {
 	if err != nil || comm == nil {
 		return nil, err
 	}
-	w := p.run.newWorld(comm, p.of.Members(groups[mine]))
-	w.label, w.memory.neighbours, w.pace = p.of.Label(groups[mine]), p.run.neighbours(groups), &pace.Pace{}
+	var ranks [][]int
+	for _, nodes := range groups {
+		ranks = append(ranks, p.of.Members(nodes))
+	}
+	w := p.run.newWorld(comm, ranks[mine])
+	w.label, w.memory.neighbours, w.pace = p.of.Label(groups[mine]), p.run.neighbours(ranks), &pace.Pace{}
 	if err := w.prepare(); err != nil {
 		return nil, err
 	}
@@ -221,18 +224,12 @@ func (w *worldRun) measureInGroup(c patternCase, budget time.Duration) (*groupRe
 		}
 		return nil, w.follow()
 	}
-	if record == nil {
-		var err error
-		if record, err = s.observed(c.i, budget); err != nil {
-			return nil, err
-		}
-		if err := w.give(&stop); err != nil {
-			return nil, err
-		}
+	if record != nil {
+		return newResult(w, record), nil
 	}
-	return &groupResult{
-		First:    w.world.Names[0],
-		Record:   record,
-		AllRanks: bench.Shorten(record.Ranks, w.world.World),
-	}, nil
+	results, err := turn{s, c.i}.order(budget)
+	if err != nil {
+		return nil, err
+	}
+	return results[0], w.give(&stop)
 }

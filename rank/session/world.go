@@ -21,6 +21,7 @@ type worldRun struct {
 	machines []string // by rank: equal for ranks that share a clock and memory
 	memory   *memory
 	sessions []*session // one per library
+	division *division  // nil unless it is divided into groups
 
 	// Rank 0 only.
 	counters *machine.CounterFiles
@@ -103,7 +104,11 @@ func (w *worldRun) preparing() {
 func (w *worldRun) open(libraries []backend.Library) error {
 	w.memory.hostShares = hostShares(libraries)
 	for _, lib := range libraries {
-		s := &session{worldRun: w, lib: lib}
+		cases, err := w.run.Plan.Cases(lib.Name(), w.world.Size)
+		if err != nil {
+			return err
+		}
+		s := &session{worldRun: w, lib: lib, cases: cases}
 		w.sessions = append(w.sessions, s)
 		if err := s.open(); err != nil {
 			return err
@@ -114,13 +119,24 @@ func (w *worldRun) open(libraries []backend.Library) error {
 
 // close closes the libraries. Collective.
 func (w *worldRun) close() error {
+	if err := w.division.close(); err != nil {
+		return err
+	}
+	if err := w.closeLibraries(); err != nil {
+		return err
+	}
+	return w.world.Area.Free()
+}
+
+// closeLibraries closes the libraries, but keeps the host memory. Collective.
+func (w *worldRun) closeLibraries() error {
 	w.run.Watch.Phase(fmt.Sprintf("close a world of %d", w.world.Size), 0)
 	for _, s := range w.sessions {
 		if err := s.backend.Close(); err != nil {
 			return err
 		}
 	}
-	return w.world.Area.Free()
+	return nil
 }
 
 // nodes returns the number of machines of the world and the maximum number of ranks on one.
