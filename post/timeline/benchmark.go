@@ -137,9 +137,12 @@ func (r *Replay) join(t *Timeline, curves []*analysis.Curve, rehearsed bool) {
 			continue
 		}
 		again := float64(p.SizeBytes) * p.Collective.BusFactor(p.World) / (reached * 1e6) // ms
-		p.Again, p.Rest = &again, new(p.Took-again)
-		r.Training += p.Calls * p.Took
+		p.Again = &again
 		r.Replayed += p.Calls * again
+		if !t.NonBlocking() { // else a time is not that of communication
+			p.Rest = new(p.Took - again)
+			r.Training += p.Calls * p.Took
+		}
 	}
 }
 

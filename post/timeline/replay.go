@@ -20,7 +20,7 @@ type Replay struct {
 	Steps int        `json:"steps"` // whole steps of the first device; 0: calls are of a recording
 	Parts []Replayed `json:"parts"` // in the order of a step
 	// over all parts that were replayed: calls times the time of one
-	Training float64 `json:"training_ms"`
+	Training float64 `json:"training_ms"` // 0: unknown, as operations are non-blocking
 	Replayed float64 `json:"replayed_ms"`
 
 	Lacks []notice.Fact `json:"-"` // what is left out or assumed
@@ -238,16 +238,18 @@ func (b *replayer) keyOf(d *Device, s *seen) (key replayKey, lack profiles.Repla
 		return key, profiles.LacksOperation
 	case row.Parts > 1:
 		return key, profiles.LacksSingleCalls
+	case row.Bytes == nil && s.splits == nil:
+		return key, profiles.LacksSize
 	case err2 != nil:
 		return key, profiles.LacksType
 	case g.Size < 1:
 		return key, profiles.LacksRanks
-	case matrix == nil && (uneven || row.Bytes == nil && s.splits != nil):
+	case matrix == nil && (uneven || row.Bytes == nil):
 		return key, profiles.LacksSplits
 	case uneven:
 		c.Collective, c.Imbalance = coll.AllToAllV, matrix.Register("replay")
 		c = c.WithSize(c.Imbalance.Bytes())
-	case row.Bytes == nil || *row.Bytes < int64(of.Size()):
+	case *row.Bytes < int64(of.Size()):
 		return key, profiles.LacksSize
 	default:
 		if c = c.WithSize(*row.Bytes); c.SizeBytes != *row.Bytes || c.Count == 0 { // as torch, without trimming

@@ -84,7 +84,11 @@ func (s *timelineDocument) replay() {
 		n.rows = append(n.rows, row{strings.TrimSpace(words + " " + string(p.Division)), values})
 	}
 	s.numbers("Collectives of a step, in training and replayed, in ms:", "operation", n)
-	s.say("training is the median of a call, waiting included; rest is training without replayed: waiting and "+
-		"contention. The %d of %d kinds that the benchmark has take %.3f ms per step in training, %.3f replayed; the rest "+
-		"is %.3f.", found, len(r.Parts), r.Training, r.Replayed, r.Training-r.Replayed)
+	text := fmt.Sprintf("The benchmark has %d of %s, which take %.3f ms per step there", found,
+		units.Count(len(r.Parts), "kind"), r.Replayed)
+	if r.Training > 0 {
+		text += fmt.Sprintf(", and %.3f in training. The rest, %.3f ms, is waiting and contention; training is the median "+
+			"of a call", r.Training, r.Training-r.Replayed)
+	}
+	s.say("%s.", text)
 }

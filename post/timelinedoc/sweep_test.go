@@ -13,10 +13,14 @@ import (
 	"github.com/shoenig/test/must"
 
 	"busbar/internal/coll"
+	"busbar/internal/document"
 	"busbar/internal/notice"
 	"busbar/internal/notice/profiles"
 	"busbar/internal/program"
+	"busbar/internal/result"
+	"busbar/internal/stats"
 	"busbar/internal/step"
+	"busbar/post/analysis"
 	"busbar/post/timeline"
 	"busbar/post/trace/tracetest"
 	"busbar/sweeps"
@@ -213,4 +217,49 @@ func TestSweepOfOwnStep(t *testing.T) {
 			[]any{cases[i].Collective, cases[i].Count, cases[i].Type, r.Parts[i].Calls})
 	}
 	must.Len(t, 3, cases)
+}
+
+// Times in training are set against those of the same groups at once, and of the same matrix, whatever its name.
+func TestReplayedTimes(t *testing.T) {
+	tl := readTraining(t, 2, 2, func(rank int) []tracetest.Collective {
+		all := ranks(0, 2, 1)
+		return []tracetest.Collective{
+			{Name: "all_to_allv", Type: "Float", In: []int64{16, 48}[rank], Out: []int64{32, 32}[rank],
+				Splits: []string{"[2, 2]", "[6, 6]"}[rank], Received: "[2, 6]", Group: all},
+			{Name: "allreduce", Type: "Float", In: 1000, Out: 1000, Group: all},
+		}
+	})
+	of := readTraining(t, 4, 4, func(rank int) []tracetest.Collective {
+		return []tracetest.Collective{{Name: "allreduce", Type: "Float", In: 1000, Out: 1000,
+			Group: ranks(rank%2, 2, 2)}}
+	})
+	var curves []*analysis.Curve
+	curve := func(micros float64, c coll.Case) {
+		k := &analysis.Curve{Who: "nccl", Runs: []*result.Run{{}}, Points: []analysis.Point{{SizeBytes: c.SizeBytes,
+			Time: stats.Estimate{Value: micros / 1e6}}}}
+		c.SizeBytes, c.World, c.Mode, c.Type = 0, 2, coll.Throughput, coll.Float32
+		k.Backend, k.Condition = "nccl", analysis.Condition{Case: c, Nodes: 1}
+		curves = append(curves, k)
+	}
+	uneven := func(m coll.Matrix) coll.Case {
+		return coll.Case{Collective: coll.AllToAllV, Imbalance: m.Register("other"), SizeBytes: 192}
+	}
+	curve(4, uneven(coll.Matrix{{32, 32}, {96, 96}}))
+	curve(1, uneven(coll.Matrix{{32, 32}, {96, 80}}))
+	for n, g := range []coll.Groups{{}, {Division: "2:strided", Number: 1, Alone: true},
+		{Division: "2:contiguous", Number: 1}, {Division: "2:strided", Number: 1}} {
+		curve(float64(n+1), coll.Case{Collective: coll.AllReduce, Groups: g, SizeBytes: 4000})
+	}
+	tl.Join(curves, false)
+	of.Join(curves, false)
+	r := tl.Replay
+	must.InDelta(t, 0.004, *r.Parts[0].Again, 1e-9)
+	must.InDelta(t, 0.006, *r.Parts[0].Rest, 1e-6) // of a median of 10 µs
+	must.InDelta(t, 0.001, *r.Parts[1].Again, 1e-9)
+	must.InDelta(t, 0.005, r.Replayed, 1e-9)
+	must.InDelta(t, 0.02, r.Training, 2e-6)
+	must.InDelta(t, 0.004, *of.Replay.Parts[0].Again, 1e-9)
+	var text strings.Builder
+	must.NoError(t, Of(tl).Write(&text, document.Text))
+	must.StrContains(t, text.String(), "alltoallv float32 x2 192 B")
 }
