@@ -103,7 +103,7 @@ func (s *Sweep) misfit(p *Part, world int) string {
 		if d != "" { // groups keep their size
 			size = s.World / d.N()
 			if size < 2 || s.World%d.N() != 0 || world%size != 0 || s.Fit && world == size {
-				return fmt.Sprintf("it has %d groups", d.N())
+				return fmt.Sprintf("it has %d groups of %d ranks", d.N(), size)
 			}
 		}
 		for _, i := range p.Imbalances {
