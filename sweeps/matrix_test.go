@@ -56,8 +56,8 @@ alltoallv float32 hot:4 384 B throughput
 	}
 }
 
-// A training's sweep: its parts are those of the file; groups keep their size in another world, which leaves out what does
-// not fit, and scales the shares of the others only where --fit asks for it.
+// A training's sweep: its parts are those of the file; groups keep their size in another world, which leaves out what
+// does not fit, and scales the shares of the others only where --fit asks for it.
 func TestPlanOfTraining(t *testing.T) {
 	text := `
 world: 4

@@ -90,7 +90,8 @@ func (s *Sweep) Notes(c coll.Case) []string {
 
 // scales reports whether --fit scales the size of a case, which keeps the share of a rank.
 func (s *Sweep) scales(c coll.Case) bool {
-	return s.Fit && s.World > 0 && s.World != c.World && !c.Groups.Divided() && (c.Collective.Shared() || c.Collective == coll.AllToAllV)
+	divides := c.Collective.Shared() || c.Collective == coll.AllToAllV
+	return s.Fit && s.World > 0 && s.World != c.World && !c.Groups.Divided() && divides
 }
 
 // misfit returns why a world cannot replay a part of a training's sweep; "" if it can.

@@ -67,7 +67,8 @@ func (s *timelineDocument) replay() {
 	if r == nil || r.Replayed == 0 {
 		return
 	}
-	n := numbers{noun: "collective", heads: []string{"calls 2", "training 3", "pure 3", "replayed 3", "rest 3"}, worst: 1}
+	n := numbers{noun: "collective", worst: 1,
+		heads: []string{"calls 2", "training 3", "pure 3", "replayed 3", "rest 3"}}
 	found := 0
 	for _, p := range r.Parts {
 		values := []float64{p.Calls, p.Took}
@@ -87,8 +88,8 @@ func (s *timelineDocument) replay() {
 	text := fmt.Sprintf("The benchmark has %d of %s, which take %.3f ms per step there", found,
 		units.Count(len(r.Parts), "kind"), r.Replayed)
 	if r.Training > 0 {
-		text += fmt.Sprintf(", and %.3f in training. The rest, %.3f ms, is waiting and contention; training is the median "+
-			"of a call", r.Training, r.Training-r.Replayed)
+		text += fmt.Sprintf(", and %.3f in training. The rest, %.3f ms, is waiting and contention; training is the "+
+			"median of a call", r.Training, r.Training-r.Replayed)
 	}
 	s.say("%s.", text)
 }

@@ -43,8 +43,8 @@ func readTraining(t *testing.T, world, read int, calls func(rank int) []tracetes
 				seq[c.Group.Name]++
 				c.Seq = seq[c.Group.Name]
 				name := cmp.Or(map[string]string{"allreduce": tracetest.AllReduce}[c.Name], "ncclDevKernel_SendRecv(x)")
-				w.Kernel(tracetest.Kernel{Name: name, Stream: 20, Start: at, Took: 10_000 + int64(rank), Launch: at - 5000,
-					Collective: &c})
+				w.Kernel(tracetest.Kernel{Name: name, Stream: 20, Start: at, Took: 10_000 + int64(rank),
+					Launch: at - 5000, Collective: &c})
 				at += 20_000
 			}
 			w.Range(fmt.Sprintf("ProfilerStep#%d", step), begin-10_000, at-begin)
@@ -114,7 +114,8 @@ func TestSweepOfTraining(t *testing.T) {
 		"all_reduce float32 sum group 1 of 2:strided 4000 B in-place throughput x2: 1000",
 		"all_gather float32 48 B throughput x4: 3"}, got)
 	must.Eq(t, []notice.Fact{profiles.NotReplayed{Calls: 8, Why: profiles.LacksGroups},
-		profiles.NotReplayed{Calls: 8, Why: profiles.LacksPeers}, profiles.NotReplayed{Calls: 8, Why: profiles.LacksSize},
+		profiles.NotReplayed{Calls: 8, Why: profiles.LacksPeers},
+		profiles.NotReplayed{Calls: 8, Why: profiles.LacksSize},
 		profiles.NotReplayed{Calls: 8, Why: profiles.LacksType},
 		profiles.ReplayAssumed{What: []profiles.Assumption{profiles.AssumedGroups, profiles.AssumedInPlace,
 			profiles.AssumedRoot, profiles.AssumedSum}}}, lacks)
