@@ -108,6 +108,12 @@ func TestRefused(t *testing.T) {
 			"edn", "end"}},
 		"sweep": {launch: args("--sweep profil"), code: exit.Usage, words: []string{"profile"}},
 		"root":  {launch: args("--collective broadcast -r 7"), code: exit.Usage, words: []string{"7"}},
+		"groups": {launch: rankRun{np: 3, args: []string{"--groups", "2"}}, code: exit.Usage, words: []string{
+			"2 groups", "world of 3 ranks", "--groups"}},
+		"groups of one rank": {launch: args("--groups 2"), code: exit.Usage, words: []string{"1 rank each"}},
+		"layout of groups":   {launch: args("--groups 2:both"), code: exit.Usage, words: []string{`"both"`, "strided"}},
+		"groups of a world of 1": {launch: rankRun{mpirun: alone, args: []string{"--groups", "2"}}, code: exit.Usage,
+			words: []string{"world of 1 rank"}},
 		"model": {launch: args("--step resnet5"), code: exit.Usage, words: []string{`"resnet50"`}},
 		"graph of MPI": {launch: args("--backend mpi -G 1 -b 8"), code: exit.Usage,
 			words: []string{"--cudagraph"}},

@@ -166,3 +166,27 @@ func some[T any](random *rand.Rand, from []T) []T {
 	}
 	return chosen
 }
+
+// Each point is planned in each group alone, then in all groups; sizes and roots are those of a group.
+func TestPlanInGroups(t *testing.T) {
+	s, err := Parse("g.yaml", []byte("collectives: [all_gather, broadcast]\nsizes: [64]\nroots: all\ngroups: [none, '2:strided']\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, c := range mustPlan(t, s, 4, nil) {
+		if c.Collective == coll.AllGather || c.Root == 1 {
+			got = append(got, fmt.Sprint(c.Collective, " ", c.World, " ", c.Count, " ", c.Groups.Name()))
+		}
+	}
+	want := []string{"all_gather 4 4 ", "broadcast 4 16 ",
+		"all_gather 2 8 1 alone", "all_gather 2 8 2 alone", "all_gather 2 8 1", "all_gather 2 8 2",
+		"broadcast 2 16 1 alone", "broadcast 2 16 2 alone", "broadcast 2 16 1", "broadcast 2 16 2"}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	if _, err := s.Plan(3, nil); err == nil || !strings.Contains(err.Error(), "2 groups do not divide a world of 3") ||
+		!strings.Contains(err.Error(), "g.yaml:4") {
+		t.Errorf("a world of 3: %v", err)
+	}
+}

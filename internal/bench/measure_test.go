@@ -431,3 +431,41 @@ func warning[F notice.Fact](r *result.Record) (found F, has bool) {
 	}
 	return found, false
 }
+
+// others stand for groups that measure longer: this one runs more batches.
+type others struct{ started, batches int }
+
+func (o *others) Start() error { o.started++; return nil }
+
+func (o *others) Finish(batch func() error) (err error) {
+	for ; err == nil && o.batches < 3; o.batches++ {
+		err = batch()
+	}
+	return err
+}
+
+// A world that measures at the same time as others goes on until these are done; what it runs then does not count.
+func TestTogether(t *testing.T) {
+	script := &benchtest.Script{}
+	c := allReduce
+	c.World = 2
+	for more, name := range []string{"alone", "together"} {
+		errs := benchtest.Run(2, func(w bench.World) error {
+			o, group := fixed(20), &others{}
+			if more > 0 {
+				o.Together = group
+			}
+			r, err := bench.Measure(w, &benchtest.Fake{World: w, Script: script}, c.WithSize(4096), o)
+			if w.Rank == 0 && (r.Time.Iterations != 20 || r.Time.Samples != 1) {
+				t.Errorf("%s: %d iterations in %d samples, want 20 in 1", name, r.Time.Iterations, r.Time.Samples)
+			}
+			if group.started != more || group.batches != 3*more {
+				t.Errorf("%s: started %d times, %d batches after measuring", name, group.started, group.batches)
+			}
+			return err
+		})
+		if err := errors.Join(errs...); err != nil {
+			t.Fatal(err)
+		}
+	}
+}

@@ -85,6 +85,23 @@ func (g Groups) Name() string {
 	return strconv.Itoa(g.Number)
 }
 
+// WithRanks names the group and its ranks: "group 2 (ranks 4-7)", "group 2 (ranks 1, 5, … 13)".
+func (g Groups) WithRanks(size int) string {
+	first, step := (g.Number-1)*size, 1
+	if strings.HasSuffix(string(g.Division), ":strided") {
+		first, step = g.Number-1, g.Division.N()
+	}
+	last := first + step*(size-1)
+	ranks := fmt.Sprintf("%d-%d", first, last)
+	switch {
+	case size == 2:
+		ranks = fmt.Sprintf("%d, %d", first, last)
+	case step > 1:
+		ranks = fmt.Sprintf("%d, %d, … %d", first, first+step, last)
+	}
+	return fmt.Sprintf("group %d (ranks %s)", g.Number, ranks)
+}
+
 // String is "group 2 of 4:contiguous", "group 2 alone of 4:contiguous"; empty for the whole world.
 func (g Groups) String() string {
 	if !g.Divided() {

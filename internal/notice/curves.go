@@ -142,6 +142,20 @@ type ImbalanceCost struct {
 	Sizes    int          `json:"sizes"`
 }
 
+// GroupInterference reports how much longer groups take at the same time than each alone.
+type GroupInterference struct {
+	Groups   string          `json:"groups"`
+	Slowest  string          `json:"slowest"` // group, that has the largest factor
+	Factor   units.Factor    `json:"factor"`  // of its times
+	At       units.Bytes     `json:"at_bytes"`
+	Interval Interval        `json:"interval"`
+	Median   units.Factor    `json:"median"` // over the groups at this size
+	Least    units.Factor    `json:"least"`
+	Sum      units.Bandwidth `json:"sum_busbw"` // of all groups at the same time
+	Apart    units.Bandwidth `json:"apart_busbw"`
+	Sizes    int             `json:"sizes"`
+}
+
 // PoorScaling reports that a larger world has less bus bandwidth than a smaller one.
 type PoorScaling struct {
 	Loss     units.Share     `json:"loss"` // of the bus bandwidth, the median over sizes
@@ -247,21 +261,22 @@ type MoreAlike struct {
 }
 
 // Code identifies the notice, as all methods below do.
-func (Drop) Code() Code            { return "bandwidth-drop" }
-func (Spike) Code() Code           { return "bandwidth-spike" }
-func (Switch) Code() Code          { return "protocol-switch" }
-func (Decline) Code() Code         { return "bandwidth-decline" }
-func (PlacementGap) Code() Code    { return "placement-gap" }
-func (ImbalanceCost) Code() Code   { return "imbalance-cost" }
-func (PoorScaling) Code() Code     { return "poor-scaling" }
-func (LateRank) Code() Code        { return "late-rank" }
-func (SlowRank) Code() Code        { return "slow-rank" }
-func (BimodalPoints) Code() Code   { return "bimodal-points" }
-func (DriftingPoints) Code() Code  { return "drifting-points" }
-func (LaunchVariation) Code() Code { return "launch-variation" }
-func (BelowPeak) Code() Code       { return "below-peak" }
-func (ImportedCurve) Code() Code   { return "imported-curve" }
-func (MoreAlike) Code() Code       { return "more-alike" }
+func (Drop) Code() Code              { return "bandwidth-drop" }
+func (Spike) Code() Code             { return "bandwidth-spike" }
+func (Switch) Code() Code            { return "protocol-switch" }
+func (Decline) Code() Code           { return "bandwidth-decline" }
+func (PlacementGap) Code() Code      { return "placement-gap" }
+func (ImbalanceCost) Code() Code     { return "imbalance-cost" }
+func (GroupInterference) Code() Code { return "group-interference" }
+func (PoorScaling) Code() Code       { return "poor-scaling" }
+func (LateRank) Code() Code          { return "late-rank" }
+func (SlowRank) Code() Code          { return "slow-rank" }
+func (BimodalPoints) Code() Code     { return "bimodal-points" }
+func (DriftingPoints) Code() Code    { return "drifting-points" }
+func (LaunchVariation) Code() Code   { return "launch-variation" }
+func (BelowPeak) Code() Code         { return "below-peak" }
+func (ImportedCurve) Code() Code     { return "imported-curve" }
+func (MoreAlike) Code() Code         { return "more-alike" }
 
 var (
 	exampleOutlier = Outlier{
@@ -360,6 +375,27 @@ var curves = []Entry{
 		Details:  []string{"Even split there: {Volume} per rank. Smallest factor over {Sizes size}: {Least}."},
 		Doc: `The slowdown of an alltoallv by the imbalance of its parts, from the same launch. rank measures the even
 			split of the same volume for each uneven case.`,
+	},
+	{
+		Example: GroupInterference{
+			"4:strided",
+			"group 2 (ranks 1, 5, … 29)",
+			1.92,
+			16 << 20,
+			Interval{Lo: 1.88, Hi: 1.95, Launches: 1, Paired: true, Samples: true},
+			1.8,
+			1.75,
+			95e9,
+			168e9,
+			12,
+		},
+		Severity: Info,
+		Source:   analysisSource,
+		Text:     "groups {Groups} at the same time: {Slowest} takes up to {Factor} times as long as alone ({At}; {Interval})",
+		Details: []string{"There, over the groups: median {Median}, minimum {Least}. Sum of their bus bandwidths: {Sum}, " +
+			"instead of {Apart} of each alone. Compared: {Sizes size}."},
+		Doc: `The interference of groups of ranks that share links, memory or cores: the ratio of the times at the same
+			time to the times alone, from the same launch.`,
 	},
 	{
 		Example: PoorScaling{

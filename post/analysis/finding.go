@@ -18,6 +18,7 @@ var (
 	Decline     = notice.Decline{}.Code()
 	PlacementOf = notice.PlacementGap{}.Code()
 	Imbalance   = notice.ImbalanceCost{}.Code()
+	Interferes  = notice.GroupInterference{}.Code()
 	Scaling     = notice.PoorScaling{}.Code()
 	LateRank    = notice.LateRank{}.Code()
 	SlowRank    = notice.SlowRank{}.Code()

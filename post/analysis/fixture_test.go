@@ -17,6 +17,7 @@ type made struct {
 	backend, library string
 	collective       coll.Collective
 	imbalance        coll.Imbalance
+	groups           coll.Groups
 	placement        coll.Placement
 	mode             coll.Mode
 	world, nodes     int
@@ -80,6 +81,7 @@ func (m made) fill(c *Collector) {
 				Mode:       m.mode,
 				World:      m.world,
 				Imbalance:  m.imbalance,
+				Groups:     m.groups,
 			}.WithSize(
 				1 << k,
 			)

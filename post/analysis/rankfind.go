@@ -42,8 +42,13 @@ func byWorld(curves []*Curve) [][]*Curve {
 		who   Contender
 		tool  string
 		shape Shape
+		group coll.Groups
 	}
-	return grouped(curves, func(c *Curve) world { return world{c.Contender, c.Tool, ShapeOf(c.Condition)} })
+	return grouped(curves, func(c *Curve) world {
+		group := c.Groups
+		group.Alone = false
+		return world{c.Contender, c.Tool, ShapeOf(c.Condition), group}
+	})
 }
 
 // lateRanks finds the rank that nearly always issues last: its host thread is late before the operation. A finding in

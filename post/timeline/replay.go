@@ -88,7 +88,7 @@ func ReplayOf(t *Timeline) *Replay {
 		r.Steps = cmp.Or(r.Steps, len(steps))
 	}
 	r.Parts = b.parts()
-	r.Lacks = b.facts(r.Parts)
+	r.Lacks = b.facts()
 	return r
 }
 
@@ -249,17 +249,13 @@ func (b *replayer) keyOf(d *Device, s *seen) (key replayKey, lack profiles.Repla
 	case uneven:
 		c.Collective, c.Imbalance = coll.AllToAllV, matrix.Register("replay")
 		c = c.WithSize(c.Imbalance.Bytes())
-	case *row.Bytes < int64(of.Size()):
-		return key, profiles.LacksSize
 	default:
-		if c = c.WithSize(*row.Bytes); c.SizeBytes != *row.Bytes || c.Count == 0 { // as torch, without trimming
-			parts := int64(of.Size())
-			if what.Shared() {
-				parts *= int64(g.Size)
-			}
-			if c, err = c.WithElements(*row.Bytes / parts); err != nil || c.SizeBytes != *row.Bytes {
-				return key, profiles.LacksSize
-			}
+		parts := int64(of.Size())
+		if what.Shared() {
+			parts *= int64(g.Size)
+		}
+		if c, err = c.WithElements(*row.Bytes / parts); err != nil || c.SizeBytes != *row.Bytes {
+			return key, profiles.LacksSize
 		}
 	}
 	if what.Rooted() {
@@ -327,25 +323,11 @@ func (b *replayer) parts() (all []Replayed) {
 }
 
 // facts returns what is left out, and what is assumed.
-func (b *replayer) facts(parts []Replayed) (all []notice.Fact) {
+func (b *replayer) facts() (all []notice.Fact) {
 	for _, why := range slices.Sorted(maps.Keys(b.lacks)) {
 		all = append(all, profiles.NotReplayed{Why: why, Calls: b.lacks[why]})
 	}
-	var assumed profiles.ReplayAssumed
-	for what, is := range map[profiles.Assumption]func(Replayed) bool{
-		profiles.AssumedSum:     func(p Replayed) bool { return p.Op != 0 },
-		profiles.AssumedRoot:    func(p Replayed) bool { return p.Root >= 0 },
-		profiles.AssumedInPlace: Replayed.InPlace,
-		profiles.AssumedGroups:  func(p Replayed) bool { return p.Division != "" },
-		profiles.AssumedRounded: func(p Replayed) bool { return p.Matrix != nil },
-	} {
-		if slices.ContainsFunc(parts, is) {
-			assumed.What = append(assumed.What, what)
-		}
-	}
-	if slices.Sort(assumed.What); assumed.What != nil {
-		all = append(all, assumed)
-	}
+	all = append(all, profiles.ReplayAssumed{})
 	for _, n := range b.t.Notes {
 		if missing, is := n.Fact.(profiles.RanksMissing); is {
 			all = append(all, missing)

@@ -3,7 +3,6 @@ package trace_test
 import (
 	"bytes"
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 
@@ -142,36 +141,5 @@ func TestRanks(t *testing.T) {
 	} {
 		d := only(t, read(t, c.name, c.text))
 		wantText(t, strings.Join(strings.Fields(fmt.Sprintln(d.Rank, d.World, d.RankFrom, d.Host)), " "), c.want)
-	}
-}
-
-// torch truncates lists to their first 29 entries and the last. What is not a number of rows is unknown.
-func TestSplits(t *testing.T) {
-	long := tracetest.Group{Name: "ep"}
-	for r := range 32 {
-		long.Ranks = append(long.Ranks, r)
-	}
-	cut := "[" + strings.Repeat("4, ", 29) + "..., 9]"
-	first := slices.Repeat([]int64{4}, 29)
-	for _, c := range []struct {
-		group  tracetest.Group
-		splits string
-		want   []int64
-	}{
-		{tensor, "[40, 60]", []int64{40, 60}},
-		{tensor, "[-40, 99999999999999999999]", []int64{trace.Unknown, trace.Unknown}},
-		{tensor, "[50, 40, 10]", nil},
-		{tensor, "[]", nil},
-		{long, cut, slices.Concat(first, []int64{trace.Unknown, trace.Unknown, 9})},
-		{long, "[" + strings.Repeat("4, ", 29) + "...]", slices.Concat(first, []int64{-1, -1, -1})},
-	} {
-		s := called(t, tracetest.Collective{Name: "all_to_allv", Type: "Float", In: 100, Out: 100, Splits: c.splits,
-			Group: c.group}).Calls[0].Splits
-		if c.want == nil {
-			must.Nil(t, s)
-			continue
-		}
-		must.Eq(t, trace.Splits{Sent: trace.Rows{Of: c.want, Bytes: 400}, Received: trace.Rows{Of: c.want, Bytes: 400}},
-			*s)
 	}
 }

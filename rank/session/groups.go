@@ -47,7 +47,7 @@ func divide(w *worldRun, of coll.Division) error {
 		members[g] = append(members[g], rank)
 	}
 	g := w.run.newWorld(comm, members[d.number-1])
-	g.label = coll.Groups{Division: of, Number: d.number}.String()
+	g.label = coll.Groups{Division: of, Number: d.number}.WithRanks(comm.Size())
 	g.world.Area, g.memory.hostShares, g.memory.neighbours = w.world.Area, w.memory.hostShares, w.run.neighbours(members)
 	d.worldRun, w.division = g, d
 	if err := g.prepare(); err != nil {

@@ -38,31 +38,7 @@ var lackTexts = map[ReplayLack]string{
 func (l ReplayLack) String() string { return lackTexts[l] }
 
 // ReplayAssumed reports what the sweep of a training has that the traces do not.
-type ReplayAssumed struct {
-	What []Assumption `json:"what"`
-}
-
-// Assumption is a value that traces lack.
-type Assumption string
-
-// The assumptions.
-const (
-	AssumedGroups  Assumption = "all-groups"
-	AssumedInPlace Assumption = "in-place"
-	AssumedRoot    Assumption = "root-0"
-	AssumedRounded Assumption = "rounded-splits"
-	AssumedSum     Assumption = "sum"
-)
-
-var assumptionTexts = map[Assumption]string{
-	AssumedGroups:  "all groups of a division run at once",
-	AssumedInPlace: "all_reduce, broadcast and reduce are in place",
-	AssumedRoot:    "the root is rank 0",
-	AssumedRounded: "splits are rounded down to 16 bytes",
-	AssumedSum:     "reductions are sums",
-}
-
-func (a Assumption) String() string { return assumptionTexts[a] }
+type ReplayAssumed struct{}
 
 func (NotReplayed) Code() notice.Code   { return "not-replayed" }
 func (ReplayAssumed) Code() notice.Code { return "replay-assumed" }
@@ -74,8 +50,9 @@ var replays = []notice.Entry{
 		Doc:  "post timeline --write-sweep leaves such calls out of the sweep.",
 	},
 	{
-		Example: ReplayAssumed{[]Assumption{AssumedSum}}, Severity: notice.Info,
-		Text: "the traces do not record all parameters; the sweep assumes: {What}",
-		Doc:  "The sweep that post timeline --write-sweep writes has these values.",
+		Example: ReplayAssumed{}, Severity: notice.Info,
+		Text: "traces lack some parameters: the sweep assumes sums, root 0, all_reduce, broadcast and reduce in place, " +
+			"all groups of a division at once, and splits rounded down to 16 bytes",
+		Doc: "The sweep that post timeline --write-sweep writes has these values.",
 	},
 }

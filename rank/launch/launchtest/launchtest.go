@@ -22,7 +22,10 @@ func Use(c launch.Comm) error {
 		return err
 	}
 	return errors.Join(useBarrier(c),
-		waitsForAll(c, c.Barrier), waitsForAll(c, func() error { return c.BarrierSleeping(time.Millisecond) }))
+		waitsForAll(c, c.Barrier), waitsForAll(c, func() error { return c.BarrierSleeping(time.Millisecond) }),
+		waitsForAll(c, func() error {
+			return launch.BarrierWhile(c, func() error { time.Sleep(time.Millisecond); return nil })
+		}))
 }
 
 // waitsForAll requires that no rank leaves a barrier before the last has come: each rank comes late once.

@@ -1,0 +1,85 @@
+package analysis
+
+import (
+	"slices"
+
+	"busbar/internal/coll"
+	"busbar/internal/notice"
+	"busbar/internal/stats"
+	"busbar/internal/units"
+)
+
+// interference compares groups that measure at the same time with the same groups alone.
+func interference(curves []*Curve, _ Options) (found []Finding) {
+	divided := slices.DeleteFunc(slices.Clone(curves), func(c *Curve) bool { return !c.Groups.Divided() })
+	for _, all := range alikeBut(divided, func(c *Condition) {
+		c.Groups, c.Nodes, c.PerNode = coll.Groups{Division: c.Groups.Division}, 0, 0
+	}) {
+		if f, measured := interferenceOf(all); measured {
+			found = append(found, f)
+		}
+	}
+	return found
+}
+
+// interferenceOf is the largest ratio over groups and sizes. A size counts if all groups have both times.
+func interferenceOf(curves []*Curve) (f Finding, measured bool) {
+	division := curves[0].Groups.Division
+	pairs := make([][2]*Curve, division.N()) // together, alone
+	for _, c := range curves {
+		i := 0
+		if c.Groups.Alone {
+			i = 1
+		}
+		pairs[c.Groups.Number-1][i] = c
+	}
+	if slices.ContainsFunc(pairs, func(p [2]*Curve) bool { return p[0] == nil || p[1] == nil }) {
+		return f, false
+	}
+	fact := notice.GroupInterference{Groups: string(division)}
+	var most stats.Ratio
+	var slowest *Curve
+	var from, to int64
+	for _, p := range pairs[0][0].Points {
+		ratios, sum, apart := ratiosAt(pairs, p.SizeBytes)
+		if ratios == nil {
+			continue
+		}
+		if fact.Sizes++; fact.Sizes == 1 {
+			from = p.SizeBytes
+		}
+		to = p.SizeBytes
+		values := make([]float64, len(ratios))
+		longer := false
+		for i, r := range ratios {
+			if values[i] = r.Value; r.Value > most.Value {
+				most, slowest, longer = r, pairs[i][0], true
+			}
+		}
+		if longer {
+			fact.At, fact.Sum, fact.Apart = units.Bytes(p.SizeBytes), units.Bandwidth(sum), units.Bandwidth(apart)
+			fact.Median, fact.Least = units.Factor(stats.Median(values)), units.Factor(slices.Min(values))
+		}
+	}
+	if slowest == nil {
+		return f, false
+	}
+	fact.Factor, fact.Interval = units.Factor(most.Value), IntervalOf(most)
+	fact.Slowest = slowest.Groups.WithRanks(slowest.World)
+	return slowest.finding(fact, notice.Info, max(0, 1-1/most.Value), from, to), true
+}
+
+// ratiosAt are the ratios of all groups at one size, and the sums of their bus bandwidths; nil if a time is missing.
+func ratiosAt(pairs [][2]*Curve, bytes int64) (ratios []stats.Ratio, sum, apart float64) {
+	for _, p := range pairs {
+		i, measured := p[0].sameSize(bytes)
+		j, reference := p[1].sameSize(bytes)
+		if !measured || !reference {
+			return nil, 0, 0
+		}
+		ratios = append(ratios, Ratio(p[0], i, p[1], j))
+		sum += p[0].BusBW(i)
+		apart += p[1].BusBW(j)
+	}
+	return ratios, sum, apart
+}

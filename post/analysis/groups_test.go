@@ -1,0 +1,50 @@
+package analysis
+
+import (
+	"slices"
+	"testing"
+
+	"busbar/internal/coll"
+	"busbar/internal/notice"
+	"busbar/internal/result"
+)
+
+// inGroup is a sweep of a group of 4:strided, at the same time as the others where factors are given: its times are
+// multiplied by the group's.
+func inGroup(number int, factors ...float64) made {
+	return edited(func(_ string, r *result.Record) {
+		r.Nodes, r.RanksPerNode = 1, r.World
+		if factors != nil {
+			r.Time.Seconds *= factors[number-1]
+		}
+	}, func(m *made) {
+		m.noise, m.launches, m.world = 0.001, 6, 4
+		m.groups = coll.Groups{Division: "4:strided", Number: number, Alone: factors == nil}
+	})
+}
+
+// The ratio of each group to itself alone has the true factor within its CI; the slowest group is named.
+func TestGroupInterference(t *testing.T) {
+	var sweeps []made
+	for n := range 4 {
+		sweeps = append(sweeps, inGroup(n+1), inGroup(n+1, 1.1, 1.2, 1.6, 1.3))
+	}
+	found := slices.DeleteFunc(foundIn(t, Options{}, sweeps...), func(f Finding) bool { return f.Code() != Interferes })
+	if len(found) != 1 {
+		t.Fatalf("%d findings, want 1", len(found))
+	}
+	f := found[0].Fact.(notice.GroupInterference)
+	if !closeTo(f.Factor, 1.6, 0.01) || !closeTo(f.Median, 1.25, 0.01) || !closeTo(f.Least, 1.1, 0.01) ||
+		f.Groups != "4:strided" || f.Slowest != "group 3 (ranks 2, 6, … 14)" || f.Interval.Lo > 1.601 ||
+		f.Interval.Hi < 1.599 || f.Interval.Launches != 6 || !f.Interval.Paired || f.Sizes != 28 {
+		t.Errorf("%+v", f)
+	}
+	want := (1/1.1 + 1/1.2 + 1/1.6 + 1/1.3) / 4
+	if !closeTo(f.Sum/f.Apart, want, 0.01) {
+		t.Errorf("sums of bandwidths %v and %v, want a ratio of %g", f.Sum, f.Apart, want)
+	}
+	lacks(t, Interferes, "a group is missing", sweeps[:6]...)
+	lacks(t, Interferes, "a group alone is missing", sweeps[1:]...)
+	lacks(t, Interferes, "the whole world", sound())
+	lacks(t, Scaling, "groups and a larger world", append(sweeps, sound())...)
+}

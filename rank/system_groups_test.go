@@ -1,0 +1,118 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"busbar/internal/result"
+	"busbar/rank/exit"
+)
+
+// inTwoGroups measures two sizes on four ranks in two groups.
+func inTwoGroups(out, more string) rankRun {
+	return rankRun{np: 4, args: append(strings.Fields("--groups 2:strided --collective all_gather -b 64 -e 4K "+
+		"-f 64 -n 20 --out "+out), strings.Fields(more)...)}
+}
+
+// forget removes the lines of a file that contain any of these texts.
+func forget(t *testing.T, path string, texts ...string) {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var kept []byte
+	for line := range bytes.Lines(text) {
+		if !slices.ContainsFunc(texts, func(s string) bool { return bytes.Contains(line, []byte(s)) }) {
+			kept = append(kept, line...)
+		}
+	}
+	if err := os.WriteFile(path, kept, 0o666); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Each point is measured in each group alone, then in all groups at once; --resume measures only what is missing.
+func TestGroups(t *testing.T) {
+	t.Parallel()
+	for _, backend := range []string{"--backend mpi", "--simulate", "--backend gloo --mode latency"} {
+		t.Run(backend, func(t *testing.T) {
+			t.Parallel()
+			if strings.Contains(backend, "gloo") {
+				glooShim(t)
+			}
+			out := t.TempDir()
+			inTwoGroups(out, backend).mustRun(t)
+			first := readOne(t, out)
+			checkWhole(t, first, result.OK)
+			var got, want []string
+			for _, bytes := range []int{64, 4096} {
+				for _, group := range []string{"1 alone", "2 alone", "1", "2"} {
+					want = append(want, fmt.Sprint(bytes, " in ", group))
+				}
+			}
+			for _, r := range first.Records {
+				got = append(got, fmt.Sprint(r.SizeBytes, " in ", r.Groups.Name()))
+				if r.World != 2 || r.Nodes != 1 || r.RanksPerNode != 2 || r.Ranks.Slowest%2 != r.Groups.Number-1 ||
+					r.Check.Result != "ok" || r.Time.Iterations != 20 {
+					t.Errorf("%s: world %d, %d on each of %d nodes, slowest %d, check %s, %d iterations", r.Groups,
+						r.World, r.RanksPerNode, r.Nodes, r.Ranks.Slowest, r.Check.Result, r.Time.Iterations)
+				}
+			}
+			if !slices.Equal(got, want) {
+				t.Errorf("records are of %q, want %q", got, want)
+			}
+			forget(t, first.Path, `"number":2}`) // at once with group 1
+			inTwoGroups(out, backend+" --resume").mustRun(t)
+			if files := read(t, out); len(files) != 2 || len(files[1].Records) != 2 {
+				t.Errorf("%d files, want the second with the 2 missing points", len(files))
+			}
+			points := merged(t, out)
+			for p, n := range points {
+				if n != 1 {
+					t.Errorf("%v is measured %d times", p, n)
+				}
+			}
+			if len(points) != len(want) {
+				t.Errorf("%d points, want %d", len(points), len(want))
+			}
+		})
+	}
+}
+
+// A group that fails at the same time as others measure has no result, and the others have. A group that hangs is
+// named.
+func TestFaultInGroup(t *testing.T) {
+	t.Parallel()
+	for _, k := range []struct {
+		fault string
+		code  int
+		words []string
+		ok    int // groups
+	}{
+		{"hang@phase=measure", exit.Hang, []string{"rank 3 on", "(issuing)", "of group 2 (ranks 1, 3)"}, 0},
+		{"async-error@phase=warm-up,size=64", exit.Points, []string{"ncclInternalError"}, 3},
+		{"oom@phase=check,size=64", exit.Points, []string{"1 oom"}, 3},
+	} {
+		t.Run(k.fault, func(t *testing.T) {
+			t.Parallel()
+			out := t.TempDir()
+			inTwoGroups(out, "--simulate").mustRun(t)
+			first := readOne(t, out)
+			forget(t, first.Path, `"number":1}`, `"number":2}`) // all at once
+			l := inTwoGroups(out, "--simulate --resume --deadline "+hangDeadline)
+			script := `if [ "$OMPI_COMM_WORLD_RANK" = 3 ]; then export BUSBAR_REHEARSAL_FAULT="$F"; fi; exec "$0" "$@"`
+			l.program, l.args = "sh", append([]string{"-c", script, compiled(t).rank}, l.args...)
+			l.env = []string{"F=" + k.fault}
+			o := l.run(t)
+			if ok := len(merged(t, out)) - 4; o.code != k.code || ok != k.ok {
+				t.Errorf("%d groups measured, want %d, with exit code %d: %s", ok, k.ok, k.code, o)
+			}
+			has(t, strings.ReplaceAll(o.stdout, "\n#   ", " ")+o.stderr, k.words...)
+		})
+	}
+}
