@@ -148,11 +148,7 @@ func (t *timeliner) writeSweep(ctx context.Context, found *timeline.Timeline) er
 		return nil
 	}
 	r := timeline.ReplayOf(found)
-	var lacks []notice.Notice
-	for _, f := range r.Lacks {
-		lacks = append(lacks, notice.New(f))
-	}
-	note(t.stderr, t.Kept(lacks))
+	note(t.stderr, t.Kept(r.Lacks))
 	if r.Parts == nil {
 		return errors.New("no collective of these traces can be replayed, so there is no sweep to write")
 	}

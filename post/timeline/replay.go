@@ -23,7 +23,7 @@ type Replay struct {
 	Training float64 `json:"training_ms"` // 0: unknown, as operations are non-blocking
 	Replayed float64 `json:"replayed_ms"`
 
-	Lacks []notice.Fact `json:"-"` // what is left out or assumed
+	Lacks []notice.Notice `json:"-"` // what is left out or assumed
 }
 
 // Replayed is one kind of collective: a part of the sweep.
@@ -323,14 +323,14 @@ func (b *replayer) parts() (all []Replayed) {
 }
 
 // facts returns what is left out, and what is assumed.
-func (b *replayer) facts() (all []notice.Fact) {
+func (b *replayer) facts() (all []notice.Notice) {
 	for _, why := range slices.Sorted(maps.Keys(b.lacks)) {
-		all = append(all, profiles.NotReplayed{Why: why, Calls: b.lacks[why]})
+		all = append(all, notice.New(profiles.NotReplayed{Why: why, Calls: b.lacks[why]}))
 	}
-	all = append(all, profiles.ReplayAssumed{})
+	all = append(all, notice.New(profiles.ReplayAssumed{}))
 	for _, n := range b.t.Notes {
-		if missing, is := n.Fact.(profiles.RanksMissing); is {
-			all = append(all, missing)
+		if _, missing := n.Fact.(profiles.RanksMissing); missing {
+			all = append(all, n)
 		}
 	}
 	return all

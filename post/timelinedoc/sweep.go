@@ -28,8 +28,8 @@ func Sweep(t *timeline.Timeline, r *timeline.Replay) []byte {
 		per = "step, of " + units.Count(r.Steps, "step")
 	}
 	comment(fmt.Sprintf("World of %s; calls are per %s", units.Count(r.World, "rank"), per))
-	for _, f := range r.Lacks {
-		comment(notice.Sentence(f))
+	for _, n := range r.Lacks {
+		comment(notice.Sentence(n.Fact))
 	}
 	fmt.Fprintf(&b, "world: %d\nparts:\n", r.World)
 	for _, p := range r.Parts {

@@ -14,6 +14,7 @@ import (
 
 	"busbar/internal/coll"
 	"busbar/internal/document"
+	"busbar/internal/needs"
 	"busbar/internal/notice"
 	"busbar/internal/notice/profiles"
 	"busbar/internal/program"
@@ -59,7 +60,7 @@ func readTraining(t *testing.T, world, read int, calls func(rank int) []tracetes
 }
 
 // planned returns the cases of a training's sweep, and what it lacks.
-func planned(t *testing.T, tl *timeline.Timeline) (cases []coll.Case, lacks []notice.Fact, text string) {
+func planned(t *testing.T, tl *timeline.Timeline) (cases []coll.Case, lacks []notice.Notice, text string) {
 	t.Helper()
 	r := timeline.ReplayOf(tl)
 	if r.Parts == nil {
@@ -113,11 +114,15 @@ func TestSweepOfTraining(t *testing.T) {
 		"reduce float32 sum 1 KiB in-place throughput x4: 256",
 		"all_reduce float32 sum group 1 of 2:strided 4000 B in-place throughput x2: 1000",
 		"all_gather float32 48 B throughput x4: 3"}, got)
+	var facts []notice.Fact
+	for _, n := range lacks {
+		facts = append(facts, n.Fact)
+	}
 	must.Eq(t, []notice.Fact{profiles.NotReplayed{Calls: 8, Why: profiles.LacksGroups},
 		profiles.NotReplayed{Calls: 8, Why: profiles.LacksPeers},
 		profiles.NotReplayed{Calls: 8, Why: profiles.LacksSize},
 		profiles.NotReplayed{Calls: 8, Why: profiles.LacksType},
-		profiles.ReplayAssumed{}}, lacks)
+		profiles.ReplayAssumed{}}, facts)
 	must.StrContains(t, text, "# 8 calls of communication cannot be replayed: the size is unknown.\n")
 	r := timeline.ReplayOf(tl)
 	must.EqOp(t, 1, r.Parts[1].Calls)
@@ -165,7 +170,7 @@ func TestSweepOfSplits(t *testing.T) {
 		})
 		cases, lacks, _ := planned(t, tl)
 		if c.lacks {
-			must.Eq(t, lacks[0], notice.Fact(profiles.NotReplayed{Calls: 2 * c.read, Why: profiles.LacksSplits}))
+			must.Eq(t, lacks[0].Fact, notice.Fact(profiles.NotReplayed{Calls: 2 * c.read, Why: profiles.LacksSplits}))
 			must.Nil(t, cases)
 			continue
 		}
@@ -262,4 +267,17 @@ func TestReplayedTimes(t *testing.T) {
 	var text strings.Builder
 	must.NoError(t, Of(tl).Write(&text, document.Text))
 	must.StrContains(t, text.String(), "alltoallv float32 x2 192 B")
+}
+
+// The public trace of a training with five gradient buckets, of which the sizes are known.
+func TestSweepOfPublicTrace(t *testing.T) {
+	path := needs.Examples(t, "../../../shared/examples/traces/hta/nccl_parser_config_nccl_data.json.gz")[0]
+	tl, _, err := timeline.Read(t.Context(), []string{path}, timeline.Options{})
+	must.NoError(t, err)
+	cases, _, _ := planned(t, tl)
+	var sizes []int64
+	for _, c := range cases {
+		sizes = append(sizes, c.SizeBytes)
+	}
+	must.Eq(t, []int64{212480, 424, 8196000, 31502336, 26255360, 26550272, 9724160}, sizes)
 }
