@@ -51,8 +51,8 @@ var replays = []notice.Entry{
 	},
 	{
 		Example: ReplayAssumed{}, Severity: notice.Info,
-		Text: "traces lack some parameters: the sweep assumes sums, root 0, all_reduce, broadcast and reduce in place, " +
-			"all groups of a division at once, and splits rounded down to 16 bytes",
+		Text: "traces lack some parameters: the sweep assumes sums, root 0, all_reduce, broadcast and reduce in " +
+			"place, all groups of a division at once, and splits rounded down to 16 bytes",
 		Doc: "The sweep that post timeline --write-sweep writes has these values.",
 	},
 }
