@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -26,6 +27,7 @@ type timeliner struct {
 	out     string
 	extract string
 	names   traceNames
+	sweep   string   // file of --write-sweep
 	scaling string   // strong or weak
 	results []string // of a benchmark
 	outputFlags
@@ -70,6 +72,8 @@ docs/timeline.md leads from a training script to a conclusion and has the rules.
 	f.StringVar(&t.extract, "extract", "",
 		"only reduce each trace to a small facts file in this `DIR`; post timeline DIR\n"+
 			"then gives the same results as the traces")
+	f.StringVar(&t.sweep, "write-sweep", "",
+		"also write the collectives of a step into `FILE`, for rank --sweep FILE")
 	f.StringArrayVar(&t.results, "results", nil,
 		"set collectives against the benchmark in this `FILE|DIR` (repeatable)")
 	t.NoSteps = true
@@ -93,6 +97,11 @@ func (t *timeliner) run(ctx context.Context, cmd *cobra.Command, args []string) 
 			return err
 		}
 	}
+	if t.sweep != "" {
+		if err := atomicfile.MayReplace(filepath.Dir(t.sweep), toolName, filepath.Base(t.sweep)); err != nil {
+			return err
+		}
+	}
 	read := func() (*timeline.Timeline, []notice.Notice, error) { return timeline.Read(ctx, args, t.Options) }
 	if t.scaling != "" {
 		read = func() (*timeline.Timeline, []notice.Notice, error) {
@@ -110,6 +119,9 @@ func (t *timeliner) run(ctx context.Context, cmd *cobra.Command, args []string) 
 			return err
 		}
 		note(t.stderr, t.Kept(notes))
+	}
+	if err := t.writeSweep(ctx, found); err != nil {
+		return err
 	}
 	found.Ignore(t.Shows)
 	if t.out != "" {
@@ -129,14 +141,33 @@ func (t *timeliner) check(args []string) error {
 		return err
 	}
 	switch kind := t.scaling; {
-	case t.extract != "" && (kind != "" || t.out != "" || t.results != nil):
-		return errors.New("--extract only extracts: give --scaling, --out and --results with the facts files")
+	case t.extract != "" && (kind != "" || t.out != "" || t.sweep != "" || t.results != nil):
+		return errors.New("--extract only extracts: give --scaling, --out, --write-sweep and --results with the facts files")
 	case kind != "" && kind != timeline.Strong && kind != timeline.Weak:
 		return coll.Unknown("kind of scaling", kind, []string{timeline.Strong, timeline.Weak})
+	case kind != "" && t.sweep != "":
+		return errors.New("--scaling compares runs, and --write-sweep is of one: leave out one of them")
 	case kind != "" && len(args) < 2:
 		return errors.New("--scaling requires two runs: name a folder or a file of each")
 	}
 	return t.names.set(&t.Options)
+}
+
+// writeSweep writes the collectives of the training as a sweep, and reports what it lacks.
+func (t *timeliner) writeSweep(ctx context.Context, found *timeline.Timeline) error {
+	if t.sweep == "" {
+		return nil
+	}
+	r := timeline.ReplayOf(found)
+	note(t.stderr, t.Kept(r.Lacks))
+	if r.Parts == nil {
+		return errors.New("no collective of these traces can be replayed, so there is no sweep to write")
+	}
+	if err := atomicfile.WriteTexts(ctx, []string{t.sweep}, [][]byte{timelinedoc.Sweep(found, r)}); err != nil {
+		return err
+	}
+	fmt.Fprintln(t.stderr, "post: wrote", t.sweep)
+	return nil
 }
 
 // files writes the page, the Markdown and the JSON into the folder of -o.

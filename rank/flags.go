@@ -232,6 +232,7 @@ func planFlags(c *config, f *flagSet) {
 		list(sweeps.ParsePlacements, &p.Placements))
 	f.value("worlds", "LIST", "set world sizes; each uses the first ranks of the launch",
 		list(sweeps.ParseWorlds, &p.Worlds))
+	f.on("fit", &p.Fit, "scale the sizes of a training's --sweep to this world; records note it")
 	f.choice("pattern", "NAME", &c.Pattern, "find a slow node or link: pairs (all pairs of nodes) or halves",
 		pattern.Kinds...)
 }

@@ -1,6 +1,7 @@
 package sweeps
 
 import (
+	"fmt"
 	"reflect"
 	"strings"
 	"testing"
@@ -16,7 +17,7 @@ func TestParseMatrix(t *testing.T) {
 		}
 	}
 	for text, word := range map[string]string{
-		"":                   "m: the matrix is empty",
+		"":                   "m:1: the matrix is empty",
 		"0 16\n32":           "m:2: 1 numbers, but 2 in the first row",
 		"0 16\n32 48\n1 2":   "m:3: 3 rows of 2 numbers",
 		"0 16\n32 -1":        `m:2: "-1" must be a number of bytes`,
@@ -51,6 +52,67 @@ alltoallv float32 hot:4 384 B throughput
 	}
 	s.Parts[0].Imbalances = []coll.Imbalance{(coll.Matrix{{1, 2}, {3, 4}}).Register("m")}
 	if _, err := s.Plan(3, nil); err == nil || !strings.Contains(err.Error(), "2 rows and columns, but the world") {
+		t.Error(err)
+	}
+}
+
+// A training's sweep: its parts are those of the file; groups keep their size in another world, which leaves out what
+// does not fit, and scales the shares of the others only where --fit asks for it.
+func TestPlanOfTraining(t *testing.T) {
+	text := `
+world: 4
+parts:
+- {collectives: [all_gather], sizes: [128], calls: 0.5}
+- {collectives: [all_reduce], sizes: [64], calls: 3}
+- collectives: [alltoallv]
+  matrix:
+  - [0, 16, 0, 0]
+  - [48, 17, 0, 0]
+  - [0, 0, 0, 0]
+  - [0, 0, 0, 0]
+- {collectives: [broadcast], sizes: [64], roots: [2]}
+- {collectives: [all_gather], sizes: [32], groups: ["2:strided"]}
+`
+	s := mustParse(t, "t.yaml", text)
+	if s.Parts[0].Calls != 0.5 || s.Origins()["part 3 imbalance"] != "t.yaml:7" {
+		t.Errorf("%v, %v", s.Parts[0], s.Origins())
+	}
+	matrix := string(s.Parts[2].Imbalances[0])
+	all := "all_gather 128 , all_reduce 64 , "
+	for _, c := range []struct {
+		world int
+		fit   bool
+		want  string
+		left  int // parts, and a note on sizes
+	}{
+		{4, true, all + "alltoallv 64 " + matrix + ", broadcast 64 , all_gather 32 2:strided, ", 0},
+		{8, false, all + "broadcast 64 , all_gather 32 4:strided, ", 2},
+		{8, true, "all_gather 256 , all_reduce 64 , broadcast 64 , all_gather 32 4:strided, ", 2},
+		{2, false, all + "all_gather 32 , ", 3},
+		{2, true, "all_gather 64 , all_reduce 64 , ", 4},
+		{3, false, "all_gather 96 , all_reduce 64 , broadcast 64 , ", 3},
+	} {
+		fitted, err := s.With(Overrides{Fit: c.fit})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := ""
+		for _, k := range mustPlan(t, fitted, c.world, nil) {
+			if k.Groups.Number > 1 || k.Groups.Alone {
+				continue
+			}
+			got += fmt.Sprintf("%s %d %s%s, ", k.Collective, k.SizeBytes, k.Imbalance, k.Groups.Division)
+			scaled := c.fit && c.world != 4 && k.Collective == coll.AllGather && !k.Groups.Divided()
+			if (fitted.Notes(k) != nil) != scaled {
+				t.Errorf("world %d, fit %t: %s: notes %q", c.world, c.fit, k, fitted.Notes(k))
+			}
+		}
+		if got != c.want || len(fitted.LeftOut(c.world)) != c.left {
+			t.Errorf("world %d, fit %t: %q\n%s, want\n%s", c.world, c.fit, fitted.LeftOut(c.world), got, c.want)
+		}
+	}
+	s = mustParse(t, "t.yaml", strings.Replace(text, "2:strided", "3:strided", 1))
+	if _, err := s.Plan(4, nil); err == nil || !strings.Contains(err.Error(), "t.yaml:13") {
 		t.Error(err)
 	}
 }

@@ -24,6 +24,7 @@ type Overrides struct {
 	Groups      []coll.Division
 	Matrix      string // file of --imbalance, which rank 0 reads; "" without one
 	Worlds      []int  // ranks
+	Fit         bool
 
 	Precision  *float64 // relative: 0.02
 	Budget     *time.Duration
@@ -38,6 +39,7 @@ type Overrides struct {
 // error for sizes that exclude each other or form no range.
 func (s *Sweep) With(o Overrides) (*Sweep, error) {
 	c := *s
+	c.Fit = o.Fit
 	c.Parts = make([]Part, len(s.Parts))
 	for i, base := range s.Parts {
 		part := base.clone()

@@ -1,9 +1,12 @@
 package sweeps
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 
+	"busbar/internal/coll"
 	"busbar/internal/strictyaml"
 
 	"gopkg.in/yaml.v3"
@@ -15,7 +18,9 @@ var (
 		"imbalance", "groups"}
 	// runKeys apply to a whole run, so they are allowed only at the top level.
 	runKeys = []string{"worlds", "precision", "budget", "iterations", "warmup", "check", "aggregate", "time_limit"}
-	allKeys = slices.Concat(planKeys, runKeys, []string{"description", "parts"})
+	// partKeys are all that a part may have.
+	partKeys = slices.Concat(planKeys, []string{"matrix", "calls"})
+	allKeys  = slices.Concat(partKeys, runKeys, []string{"world", "description", "parts"})
 	// rangeKeys are the keys of a range of sizes or elements.
 	rangeKeys = []string{"begin", "end", "factor", "step"}
 )
@@ -57,6 +62,9 @@ func (p parser) readers(s *Sweep, t *Part) map[string]func(v *yaml.Node) {
 		"placement":   func(v *yaml.Node) { t.Placements = strictyaml.List(r, v, ParsePlacements) },
 		"mode":        func(v *yaml.Node) { t.Modes = strictyaml.List(r, v, ParseModes) },
 		"imbalance":   func(v *yaml.Node) { t.Imbalances = strictyaml.List(r, v, ParseImbalances) },
+		"matrix":      func(v *yaml.Node) { p.matrix(v, t) },
+		"calls":       func(v *yaml.Node) { t.Calls = strictyaml.One(r, v, parseCalls) },
+		"world":       count("world", 1, &s.World),
 		"groups":      func(v *yaml.Node) { t.Groups = strictyaml.List(r, v, ParseGroups) },
 		"worlds":      func(v *yaml.Node) { s.Worlds = strictyaml.List(r, v, ParseWorlds) },
 		"precision":   func(v *yaml.Node) { s.Precision = strictyaml.One(r, v, ParsePercent) },
@@ -101,8 +109,8 @@ func (p parser) block(n *yaml.Node, what string, s *Sweep, part *Part) (parts *y
 	readers := p.readers(s, part)
 	lines := map[string]int{} // of the keys so far
 	p.Mapping(n, what, allKeys, nil, func(name string, k, v *yaml.Node) {
-		other := map[string]string{"sizes": "elements", "elements": "sizes"}[name]
-		switch makesPoints := slices.Contains(planKeys, name); {
+		other := exclusive[name]
+		switch makesPoints := slices.Contains(partKeys, name); {
 		case !top && !makesPoints:
 			p.Errorf(k, "%s applies to the whole sweep: move it to the top level", name)
 		case name == "parts":
@@ -113,13 +121,62 @@ func (p parser) block(n *yaml.Node, what string, s *Sweep, part *Part) (parts *y
 			readers[name](v)
 			lines[name] = k.Line
 			if makesPoints {
-				part.origins[name] = p.Origin(k)
+				part.origins[cmp.Or(shownAs[name], name)] = p.Origin(k)
 			} else {
 				s.origins[name] = p.Origin(k)
 			}
 		}
 	})
+	if lines["matrix"] > 0 && len(part.Imbalances) > 0 {
+		if !slices.Equal(part.Collectives, []coll.Collective{coll.AllToAllV}) {
+			p.Errorf(n, "matrix requires collectives: [alltoallv]")
+		}
+		if lines["sizes"]+lines["elements"] == 0 { // the matrix defines the size
+			part.Sizes = Sizes{List: []int64{part.Imbalances[0].Bytes()}}
+		}
+	}
 	return parts
+}
+
+var (
+	// exclusive has the key that each of these keys excludes.
+	exclusive = map[string]string{"sizes": "elements", "elements": "sizes", "matrix": "imbalance",
+		"imbalance": "matrix"}
+	// shownAs has the key under which the origin of another is listed.
+	shownAs = map[string]string{"matrix": "imbalance"}
+)
+
+// matrix parses the rows of bytes of an alltoallv.
+func (p parser) matrix(v *yaml.Node, t *Part) {
+	var m matrixRows
+	problems := p.Problems()
+	for _, row := range v.Content {
+		row = strictyaml.Resolve(row)
+		words := make([]string, len(row.Content))
+		for i, w := range row.Content {
+			words[i] = w.Value
+		}
+		if err := m.add(words); err != nil {
+			p.Fail(row, err)
+		}
+	}
+	if p.Problems() > problems {
+		return
+	}
+	if err := m.check(); err != nil {
+		p.Fail(v, err)
+		return
+	}
+	t.Imbalances = []coll.Imbalance{coll.Matrix(m).Register(sweepName(p.File))}
+}
+
+// parseCalls parses a number of calls per step.
+func parseCalls(word string) (float64, error) {
+	n, err := strconv.ParseFloat(word, 64)
+	if err != nil || !(n > 0 && n < 1e9) {
+		return 0, fmt.Errorf("calls %q: must be a number above 0", word)
+	}
+	return n, nil
 }
 
 // sizes parses a list or a range of sizes or elements.

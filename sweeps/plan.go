@@ -16,10 +16,14 @@ func (s *Sweep) Plan(world int, places func(coll.Collective) []coll.Placement) (
 	if world < 1 {
 		return nil, fmt.Errorf("world size %d: must be at least 1", world)
 	}
-	p := planner{places: places, seen: map[coll.Case]bool{}}
+	p := planner{fit: s, places: places, seen: map[coll.Case]bool{}}
 	for _, part := range s.Parts {
+		if s.misfit(&part, world) != "" {
+			continue
+		}
 		for _, d := range part.Groups {
 			var err error
+			d = s.fitted(d, world)
 			if p.world, err = d.Size(world); err != nil {
 				return nil, fmt.Errorf("%w (%s)", err, originOf(part.origins, "groups"))
 			}
@@ -60,6 +64,7 @@ type planner struct {
 	seen   map[coll.Case]bool
 
 	division  coll.Division // of the world
+	fit       *Sweep        // that scales sizes
 	reference bool          // plan the even case of the same volume instead
 }
 
@@ -95,6 +100,9 @@ func (p *planner) add(part *Part, c coll.Case) error {
 		placements = available(placements, p.places(c.Collective))
 	}
 	for n := range part.Sizes.All() {
+		if p.division == "" && p.fit.scales(c) {
+			n = int64(float64(n) / float64(p.fit.World) * float64(p.world))
+		}
 		sized := c.WithSize(n)
 		if part.Sizes.Elements {
 			var err error

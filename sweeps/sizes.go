@@ -62,6 +62,76 @@ func (s *Sweep) Unmet() (notes []string) {
 	return notes
 }
 
+// LeftOut returns a note for each part of a training's sweep that a world cannot replay, and on sizes that are scaled.
+func (s *Sweep) LeftOut(world int) (notes []string) {
+	if s.World == 0 || s.World == world {
+		return nil
+	}
+	for i, p := range s.Parts {
+		if why := s.misfit(&p, world); why != "" {
+			notes = append(notes, fmt.Sprintf("part %d (%s) is left out: %s, but the world has %d ranks", i+1,
+				p.Collectives[0], why, world))
+		}
+	}
+	how := "sizes are those of the training; --fit scales them to this world"
+	if s.Fit {
+		how = "--fit scales sizes to this world, and keeps the bytes of a rank"
+	}
+	return append(notes, fmt.Sprintf("the training had %d ranks: %s", s.World, how))
+}
+
+// Notes marks a case whose size --fit scaled.
+func (s *Sweep) Notes(c coll.Case) []string {
+	if !s.scales(c) {
+		return nil
+	}
+	return []string{fmt.Sprintf("size scaled from %d ranks of a training (--fit)", s.World)}
+}
+
+// scales reports whether --fit scales the size of a case, which keeps the share of a rank.
+func (s *Sweep) scales(c coll.Case) bool {
+	divides := c.Collective.Shared() || c.Collective == coll.AllToAllV
+	return s.Fit && s.World > 0 && s.World != c.World && !c.Groups.Divided() && divides
+}
+
+// misfit returns why a world cannot replay a part of a training's sweep; "" if it can.
+func (s *Sweep) misfit(p *Part, world int) string {
+	if s.World == 0 || s.World == world {
+		return ""
+	}
+	for _, d := range p.Groups {
+		size := world
+		if d != "" { // groups keep their size
+			size = s.World / d.N()
+			if size < 2 || s.World%d.N() != 0 || world%size != 0 || s.Fit && world == size {
+				return fmt.Sprintf("it has %d groups of %d ranks", d.N(), size)
+			}
+		}
+		for _, i := range p.Imbalances {
+			if n := i.Ranks(); n > 0 && n != size {
+				return fmt.Sprintf("its matrix has %d rows", n)
+			}
+		}
+		if root := slices.Max(p.Roots); root >= size && slices.ContainsFunc(p.Collectives, coll.Collective.Rooted) {
+			return fmt.Sprintf("its root is %d", root)
+		}
+	}
+	return ""
+}
+
+// fitted returns the division of a world into groups of the training's size.
+func (s *Sweep) fitted(d coll.Division, world int) coll.Division {
+	if s.World == 0 || s.World == world || d == "" {
+		return d
+	}
+	n := world / (s.World / d.N())
+	if n == 1 {
+		return ""
+	}
+	_, layout, _ := strings.Cut(string(d), ":")
+	return coll.Division(fmt.Sprintf("%d:%s", n, layout))
+}
+
 // String formats the sizes: "8 to 32M by factor 2", "1M, 16M elements".
 func (s Sizes) String() string {
 	var text string

@@ -26,6 +26,8 @@ type Sweep struct {
 	Source      string // the YAML text; "" for Default
 	Parts       []Part // measured one after another
 	Worlds      []int  // world sizes, in order; empty: the whole launch
+	World       int    // ranks of the training that is replayed; 0: of none
+	Fit         bool   // scale sizes from World to the world measured
 	Options
 	origins map[string]string // of Worlds and Options; a missing key has its default
 }
@@ -40,6 +42,7 @@ type Part struct {
 	Placements  []coll.Placement
 	Modes       []coll.Mode
 	Imbalances  []coll.Imbalance // for alltoallv
+	Calls       float64          // per step of the training that is replayed; 0: unknown
 	Groups      []coll.Division  // "" is the undivided world
 	// Missing keys have their default; either sizes or elements applies.
 	origins map[string]string

@@ -41,8 +41,8 @@ func mayReplace(path, tool string) error {
 	if err != nil || len(head) == 0 {
 		return nil
 	}
-	// of a line of the text, of an attribute of the page, of the JSON
-	for _, begin := range []string{"\n", `content="`, `"tool": "`} {
+	// of a line of the text or of a sweep, of an attribute of the page, of the JSON
+	for _, begin := range []string{"\n", "# ", `content="`, `"tool": "`} {
 		if bytes.Contains(head, []byte(begin+tool+" ")) {
 			return nil
 		}

@@ -70,6 +70,7 @@ func compareRanks(t *Timeline) {
 	} else {
 		c.findParties()
 	}
+	c.timeline.parties = c.parties
 	a := &Across{}
 	for _, p := range c.parties {
 		c.match(p)

@@ -46,6 +46,8 @@ func (t *Timeline) Join(curves []*analysis.Curve, rehearsed bool) {
 	if missing.Missing != nil {
 		t.Notes = append(t.Notes, notice.New(missing))
 	}
+	t.Replay = ReplayOf(t)
+	t.Replay.join(t, curves, rehearsed)
 	t.review()
 }
 
@@ -83,6 +85,10 @@ type inTraining struct {
 	of    coll.DataType
 	busbw float64 // GB/s
 	pure  bool    // its time includes waiting for others
+
+	imbalance coll.Imbalance // of an alltoallv
+	division  coll.Division  // of the world into groups that run at once
+	backend   string         // of busbar's own step; "": NCCL and compatible libraries
 }
 
 // inTrainingOf returns the collectives of known size, type, ranks and operation that run alone in a kernel: from
@@ -103,7 +109,8 @@ func inTrainingOf(t *Timeline) (all []inTraining) {
 		}
 		if k := (kind{what, of, c.Ranks, *c.Bytes}); !seen[k] {
 			seen[k] = true
-			all = append(all, inTraining{c, what, of, *busbw, pure})
+			all = append(all, inTraining{Collective: c, what: what, of: of, busbw: *busbw, pure: pure,
+				backend: t.backend()})
 		}
 	}
 	if t.Across != nil {
@@ -119,14 +126,48 @@ func inTrainingOf(t *Timeline) (all []inTraining) {
 	return all
 }
 
-// fitting returns the curves of NCCL and compatible libraries that are comparable with a collective.
+// join adds the times of a benchmark of the same collectives.
+func (r *Replay) join(t *Timeline, curves []*analysis.Curve, rehearsed bool) {
+	for i := range r.Parts {
+		p := &r.Parts[i]
+		c := inTraining{Collective: Collective{Ranks: p.World, Bytes: &p.SizeBytes}, what: p.Collective, of: p.Type,
+			imbalance: p.Imbalance, division: p.Division, backend: t.backend()}
+		best, reached := c.fastest(nearest(c.fitting(curves, rehearsed), nodesOf(t, p.World)))
+		if best == nil || reached <= 0 {
+			continue
+		}
+		again := float64(p.SizeBytes) * p.Collective.BusFactor(p.World) / (reached * 1e6) // ms
+		p.Again = &again
+		r.Replayed += p.Calls * again
+		if !t.NonBlocking() { // else a time is not that of communication
+			p.Rest = new(p.Took - again)
+			r.Training += p.Calls * p.Took
+		}
+	}
+}
+
+// contents identifies an imbalance: a matrix by its hash, whatever its name.
+func contents(i coll.Imbalance) string {
+	if word := string(i); strings.HasPrefix(word, "matrix:") {
+		return word[strings.LastIndex(word, ":"):]
+	}
+	return string(i)
+}
+
+// fitting returns the curves of NCCL and compatible libraries, or of an own step's backend, that are comparable with a
+// collective.
 func (c inTraining) fitting(curves []*analysis.Curve, rehearsed bool) (fit []*analysis.Curve) {
 	for _, curve := range curves {
-		ofNCCL := strings.HasPrefix(curve.Backend, "nccl") || strings.HasPrefix(curve.Backend, "rccl")
+		library := strings.HasPrefix(curve.Backend, "nccl") || strings.HasPrefix(curve.Backend, "rccl")
+		if c.backend != "" {
+			library = curve.Backend == c.backend
+		}
 		_, trusted := curve.Trusted()
 		if curve.Collective == c.what && curve.Type == c.of && curve.World == c.Ranks &&
 			curve.Mode == coll.Throughput &&
-			len(curve.Points) > 0 && ofNCCL &&
+			curve.Groups.Division == c.division && !curve.Groups.Alone &&
+			contents(curve.Imbalance) == contents(c.imbalance) &&
+			len(curve.Points) > 0 && library &&
 			(trusted || curve.Rehearsed && rehearsed) {
 			fit = append(fit, curve)
 		}

@@ -148,4 +148,5 @@ type seen struct {
 	group      int32 // index in Device.Groups
 	seq        int64 // number within the group, from the file; trace.Unknown
 	stream     int32
+	splits     *trace.Splits // of an all-to-all; nil: none in the file
 }

@@ -52,7 +52,7 @@ func (s *study) happenings() (all []happening) {
 		if a.Call >= 0 {
 			ofCall[a.Call] = int32(len(all)) + 1
 			h.call = &s.Calls[a.Call]
-			h.seq = h.call.Seq
+			h.seq, h.splits = h.call.Seq, h.call.Splits
 		}
 		all = append(all, h)
 	}

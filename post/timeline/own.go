@@ -31,6 +31,7 @@ func recogniseOwn(name string) (k known, ok bool) {
 // setOwn records that a file is of busbar's own step, and of which.
 func (f *File) setOwn(o *trace.Own) {
 	f.Own, f.NoGPU, f.NonBlocking = o.Fact().Name(), o.OnHost || o.Rehearsed, o.NonBlocking
+	f.backend = o.Backend
 }
 
 // withoutBusbw removes bandwidths if times are not those of communication.
@@ -64,4 +65,12 @@ func (t *Timeline) Unit() string {
 		return "rank"
 	}
 	return "GPU"
+}
+
+// backend returns the backend of busbar's own step; "" for training.
+func (t *Timeline) backend() string {
+	if !t.own() {
+		return ""
+	}
+	return t.Files[0].backend
 }

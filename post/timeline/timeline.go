@@ -24,7 +24,10 @@ type Timeline struct {
 
 	Skipped []notice.Notice `json:"-"` // unreadable files
 
-	shows func(notice.Code) bool // nil: show all
+	Replay *Replay `json:"replay,omitempty"` // null: there are no benchmark results
+
+	parties []*party               // communicators over ranks
+	shows   func(notice.Code) bool // nil: show all
 }
 
 // Rule holds the name patterns that classify kernels and steps.
@@ -47,6 +50,8 @@ type File struct {
 
 	// operations of busbar's own step are started, then polled
 	NonBlocking bool `json:"non_blocking,omitempty"`
+
+	backend string // of the step that busbar ran
 }
 
 // Parts are the times of one device in one span of time, in milliseconds. compute + exposed + memcpy_only + idle =

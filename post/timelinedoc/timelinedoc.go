@@ -46,6 +46,7 @@ func Details(t *timeline.Timeline) []document.Block {
 		against = append(against, notice.Paragraph(j))
 	}
 	s.list("Against the benchmark:", against)
+	s.replay()
 	s.unclassified()
 	s.limits()
 	s.advice()

@@ -111,7 +111,7 @@ func TestTraining(t *testing.T) {
 	must.Len(t, 12, d.Calls)
 	must.Len(t, 3, d.Ranges)
 	must.EqOp(t, "ProfilerStep#5", d.Ranges[2].Name)
-	wantText(t, d.Calls[5], "{allreduce all_reduce 4194304 float32 0 6 -1 1}")
+	wantText(t, d.Calls[5], "{allreduce all_reduce 4194304 float32 0 6 -1 1 <nil>}")
 	var got tracetest.Answers
 	for _, a := range d.Activities {
 		must.EqOp(t, a.Call != trace.Unknown, strings.HasPrefix(d.Names[a.Name], "nccl"))

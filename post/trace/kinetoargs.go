@@ -2,6 +2,7 @@ package trace
 
 import (
 	"bytes"
+	"slices"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -98,6 +99,31 @@ func members(json *jsontext.Decoder, value func(key []byte) error) error {
 		_, err = json.ReadToken()
 	}
 	return err
+}
+
+// splitList reads the rows of each of n ranks; nil if the list has not n. A number that is negative, too large or
+// truncated is Unknown: "[4, 4, ..., 2]" has the last ranks behind the ellipsis.
+func splitList(list []byte, n int) []int64 {
+	words := bytes.Split(bytes.Trim(list, `"[] `), []byte(","))
+	rows, at := slices.Repeat([]int64{Unknown}, n), 0
+	for i, word := range words {
+		word = bytes.TrimSpace(word)
+		if string(word) == "..." {
+			at = max(at, n-len(words)+i+1)
+			continue
+		}
+		if at >= n {
+			return nil
+		}
+		if of, ok := decimal(word, 0); ok && of >= 0 && of <= mostBytes {
+			rows[at] = of
+		}
+		at++
+	}
+	if at != n {
+		return nil
+	}
+	return rows
 }
 
 // evenSplits reports whether split lists such as "[]" or "[4, 4]" have equal shares.

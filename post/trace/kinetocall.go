@@ -40,7 +40,14 @@ func (g *gathered) call(a *arguments) madeCall {
 	m.What = collectiveNamed(m.Name)
 	kind, bytes := elementType(g.words.text(a[argDataType]))
 	m.Call.Type = kind
-	m.Call.Bytes = callSize(&m.Call, sizeOf(a.number(argElementsIn), bytes), sizeOf(a.number(argElementsOut), bytes), a)
+	in, out := sizeOf(a.number(argElementsIn), bytes), sizeOf(a.number(argElementsOut), bytes)
+	m.Call.Bytes = callSize(&m.Call, in, out, a)
+	if n := rankCount(a); m.What == coll.AllToAll && n > 0 {
+		m.Splits = &Splits{Rows{splitList(a[argSplitsIn], n), in}, Rows{splitList(a[argSplitsOut], n), out}}
+		if m.Splits.Sent.Of == nil && m.Splits.Received.Of == nil {
+			m.Splits = nil
+		}
+	}
 	switch strings.ToLower(m.Name) {
 	case "send":
 		m.Peer, m.peer = int(a.number(argPeer)), int(a.number(argTarget))

@@ -177,9 +177,9 @@ kernel 60/0 0 9 171 200 5 - ncclDevKernel_AllReduce`)
 			len(d.Ranges))
 	}
 	wantText(t, &got, `
-50 0 0 3 NCCL's communicator of 3 ranks [{ncclAllReduce all_reduce 800  0 -1 -1 1}] [{0x7  [] 3 0}] 160 2
-50 1 1 3 NCCL's communicator of 3 ranks [{ncclAllReduce all_reduce 800  0 -1 -1 1}] [{0x7  [] 3 1}] 161 2
-60 0 2 3 NCCL's communicator of 3 ranks [{ncclAllReduce all_reduce 800  0 -1 -1 1}] [{0x7  [] 3 2}] 160 0`)
+50 0 0 3 NCCL's communicator of 3 ranks [{ncclAllReduce all_reduce 800  0 -1 -1 1 <nil>}] [{0x7  [] 3 0}] 160 2
+50 1 1 3 NCCL's communicator of 3 ranks [{ncclAllReduce all_reduce 800  0 -1 -1 1 <nil>}] [{0x7  [] 3 1}] 161 2
+60 0 2 3 NCCL's communicator of 3 ranks [{ncclAllReduce all_reduce 800  0 -1 -1 1 <nil>}] [{0x7  [] 3 2}] 160 0`)
 }
 
 // TestExportGraphs covers a CUDA graph with recorded nodes, and one recorded as a whole, once without times.

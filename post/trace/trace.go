@@ -135,6 +135,17 @@ type Call struct {
 	Peer  int             // rank of the peer in the group; Unknown
 	// calls in one kernel, at least 1. Bytes is their total; What is Other if they differ
 	Parts int
+
+	Splits *Splits // of an all-to-all; nil: none in the file
+}
+
+// Splits are how one rank divides an all-to-all among the ranks of its group.
+type Splits struct{ Sent, Received Rows }
+
+// Rows are the parts of one side.
+type Rows struct {
+	Of    []int64 // rows of the tensor, by rank of the group; Unknown where torch truncated the list; nil: unknown
+	Bytes int64   // of all rows; Unknown
 }
 
 // Group is a communicator (a process group).

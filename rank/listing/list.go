@@ -36,7 +36,7 @@ func Write(o *plan.Options, started launch.Started, out io.Writer) error {
 	} else {
 		l.printf("# plan: %s on %s, %s\n", p.SweepName(), strings.Join(p.Backends, ","), units.Count(size, "rank"))
 		l.origins()
-		for _, note := range p.Sweep.Unmet() {
+		for _, note := range append(p.Sweep.Unmet(), p.Sweep.LeftOut(size)...) {
 			l.wrapped("", note)
 		}
 	}

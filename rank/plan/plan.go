@@ -217,6 +217,9 @@ func (o *Options) sweepOf(f, matrix file) (*sweeps.Sweep, error) {
 	if err == nil && len(flags.Imbalances) > 0 && !s.Has(coll.AllToAllV) {
 		return nil, errors.New("--imbalance requires --collective alltoallv")
 	}
+	if err == nil && flags.Fit && s.World == 0 {
+		return nil, errors.New("--fit requires a --sweep with the key world, as post timeline --write-sweep writes it")
+	}
 	if err == nil && (o.Cycles != 1 || o.Pattern != "") && o.Flags.TimeLimit == nil {
 		s.TimeLimit = 0 // a sweep's limit applies to one cycle in one world
 	}

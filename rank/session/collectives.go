@@ -140,7 +140,7 @@ func (w *worldRun) openFiles() error {
 		Until:   w.run.until(w.world.Size),
 	}
 	w.run.Screen.Head(files, screen.Ranks(files[0].Run), options)
-	for _, note := range w.run.Plan.Sweep.Unmet() {
+	for _, note := range append(w.run.Plan.Sweep.Unmet(), w.run.Plan.Sweep.LeftOut(w.world.Size)...) {
 		w.run.Screen.Note("%s", note)
 	}
 	return nil
@@ -277,6 +277,7 @@ func (s *session) observed(o order, t *together) (*result.Record, error) {
 	if err != nil {
 		return nil, err
 	}
+	r.Notes = append(r.Notes, s.run.Plan.Sweep.Notes(r.Case)...)
 	r.Load1 = machine.Load("/")
 	after := s.counters.Read()
 	r.Network = after.Since(before)

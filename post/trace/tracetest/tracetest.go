@@ -127,6 +127,7 @@ type Collective struct {
 	Peer     int    // world rank, of a send or recv
 	Seq      int64  // 0: none
 	Splits   string // "[]"
+	Received string // splits of the output; "": as Splits
 	Where    Where
 	External int64 // id of its operator; 0: the next
 }
@@ -176,9 +177,9 @@ func (t *Writer) Kernel(k Kernel) {
 
 func (c *Collective) arguments() string {
 	args := fmt.Sprintf(`, "Collective name": %q, "In msg nelems": %d, "Out msg nelems": %d, "Group size": %d,
-"dtype": %q, "In split size": %q, "Out split size": %[6]q, "Process Group Name": %q, "Process Group Description": %q,
-"Process Group Ranks": %q`, c.Name, c.In, c.Out, len(c.Group.Ranks), c.Type, cmp.Or(c.Splits, "[]"), c.Group.Name,
-		c.Group.About, list(c.Group.Ranks))
+"dtype": %q, "In split size": %q, "Out split size": %q, "Process Group Name": %q, "Process Group Description": %q,
+"Process Group Ranks": %q`, c.Name, c.In, c.Out, len(c.Group.Ranks), c.Type, cmp.Or(c.Splits, "[]"),
+		cmp.Or(c.Received, c.Splits, "[]"), c.Group.Name, c.Group.About, list(c.Group.Ranks))
 	switch c.Name {
 	case "send":
 		args += fmt.Sprintf(`, "Dst Rank": %d`, c.Peer)
