@@ -25,7 +25,8 @@ type timeliner struct {
 	streams
 	out     string
 	names   traceNames
-	scaling string   // strong or weak
+	scaling string // strong or weak
+	diff    bool
 	results []string // of a benchmark
 	outputFlags
 	result.MergeOptions
@@ -66,6 +67,7 @@ docs/timeline.md leads from a training script to a conclusion and has the rules.
 	f.StringVar(&t.scaling, "scaling", "",
 		"compare runs on different numbers of ranks: `KIND` is strong (the same work\n"+
 			"in all) or weak (the same work for each rank); each argument is a run")
+	f.BoolVar(&t.diff, "diff", false, "explain what changed between two runs: BEFORE and AFTER")
 	f.StringArrayVar(&t.results, "results", nil,
 		"set collectives against the benchmark in this `FILE|DIR` (repeatable)")
 	t.NoSteps = true
@@ -83,6 +85,15 @@ func (t *timeliner) run(ctx context.Context, cmd *cobra.Command, args []string) 
 		if err := atomicfile.MayReplace(t.out, toolName, "timeline.html", "timeline.md", "timeline.json"); err != nil {
 			return err
 		}
+	}
+	if t.diff {
+		found, notes, err := timeline.ReadDiff(ctx, [2]string(args), t.Options)
+		note(t.stderr, t.Kept(notes))
+		if err != nil {
+			return err
+		}
+		found.Notes = t.Kept(found.Notes)
+		return t.write(timelinedoc.OfDiff(found), t.stdout)
 	}
 	read := func() (*timeline.Timeline, []notice.Notice, error) { return timeline.Read(ctx, args, t.Options) }
 	if t.scaling != "" {
@@ -122,6 +133,8 @@ func (t *timeliner) check(args []string) error {
 	switch kind := t.scaling; {
 	case kind != "" && kind != timeline.Strong && kind != timeline.Weak:
 		return coll.Unknown("kind of scaling", kind, []string{timeline.Strong, timeline.Weak})
+	case t.diff && (len(args) != 2 || t.out != "" || kind != "" || t.results != nil):
+		return errors.New("--diff compares two runs, BEFORE and AFTER, and prints the result: without -o, --scaling, --results")
 	case kind != "" && len(args) < 2:
 		return errors.New("--scaling requires two runs: name a folder or a file of each")
 	}

@@ -58,6 +58,7 @@ type comparison struct {
 // compareRanks compares ranks; Timeline.Across stays null with fewer than two.
 func compareRanks(t *Timeline) {
 	c := &comparison{timeline: t}
+	t.compared = c
 	c.findLanes()
 	if world := statedWorld(t); len(c.lanes) > 0 && len(c.lanes) < world {
 		c.note(profiles.RanksMissing{Read: len(c.lanes), World: world})

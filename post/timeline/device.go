@@ -40,6 +40,7 @@ func analyse(d *trace.Device, file int, o Options) Device {
 	out.Unknown = s.unclassified()
 	out.Notes = s.notes()
 	out.strips = s.strips()
+	out.operators = s.sumOperators()
 	return out
 }
 

@@ -24,7 +24,8 @@ type Timeline struct {
 
 	Skipped []notice.Notice `json:"-"` // unreadable files
 
-	shows func(notice.Code) bool // nil: show all
+	shows    func(notice.Code) bool // nil: show all
+	compared *comparison
 }
 
 // Rule holds the name patterns that classify kernels and steps.
@@ -97,9 +98,10 @@ type Device struct {
 	Unknown     []Unclassified  `json:"unclassified"`
 	Notes       []notice.Notice `json:"notes"`
 
-	strips []Strip // for charts: the whole, then each step
-	seen   []seen  // communication for matching across ranks; by Start
-	origin int64   // nanoseconds since 1970 of the first activity, the origin of all times here; trace.Unknown
+	strips    []Strip    // for charts: the whole, then each step
+	operators []operator // kernels and copies by name, those with most time first
+	seen      []seen     // communication for matching across ranks; by Start
+	origin    int64      // nanoseconds since 1970 of the first activity, the origin of all times here; trace.Unknown
 }
 
 // Step is one training step on one device: the activities launched in it, from its first to the first of the next step

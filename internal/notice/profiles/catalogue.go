@@ -5,5 +5,5 @@ package profiles
 import "busbar/internal/notice"
 
 func init() {
-	notice.Register(timelineNotes, timelineParts, timelines, traceNotes, training)
+	notice.Register(changes, timelineNotes, timelineParts, timelines, traceNotes, training)
 }
