@@ -13,48 +13,72 @@ const MinForShift = 3
 
 // Shift is by how much the level of a second series exceeds that of a first, in their unit.
 type Shift struct {
-	Before, After  float64 // trimmed means
+	Before, After  float64 // medians
 	Change, Lo, Hi float64 // Lo and Hi are the bounds; both are Change where Known is false
 	Known          bool
 }
 
-// trimmed is the share of samples left out at each end, so that a few outliers change neither the level nor its error.
-const trimmed = 0.2
+// minForRanks is the number of samples per side from which the bounds are order statistics.
+const minForRanks = MinForInterval
 
-// ShiftOf compares two series in time order, neither of them empty. The levels are means without the fifth at each end,
-// the bounds those of Yuen (Biometrika 61, 1974): Welch's t with winsorized variances. Samples that resemble their
-// neighbours count for fewer: the variance is multiplied by (1+r)/(1−r) with the correlation r of neighbours, and the
-// degrees of freedom are divided by it.
+// ShiftOf compares two series in time order, neither of them empty. The change is the median of all differences (Hodges
+// & Lehmann, Annals of Mathematical Statistics 34, 1963), and the bounds are those that the Mann-Whitney test does not
+// reject. Neighbours that resemble each other count for fewer: their correlation r multiplies the variance of the
+// statistic by (1+r)/(1−r). Of fewer than six samples, or where no rank is left, the bounds are Yuen's (Biometrika 61,
+// 1974): Welch's t with winsorized variances, which assumes normal samples.
 func ShiftOf(a, b []float64, confidence float64) Shift {
-	x, y := levelOf(a), levelOf(b)
-	s := Shift{Before: x.mean, After: y.mean, Change: y.mean - x.mean, Known: min(len(a), len(b)) >= MinForShift}
-	half := 0.0
-	if variance := x.variance + y.variance; s.Known && variance > 0 {
-		df := variance * variance / (x.variance*x.variance/x.df + y.variance*y.variance/y.df)
-		half = math.Sqrt(variance) * distuv.StudentsT{Sigma: 1, Nu: df}.Quantile((1+confidence)/2)
+	var differences []float64
+	for _, x := range a {
+		for _, y := range b {
+			differences = append(differences, y-x)
+		}
 	}
-	s.Lo, s.Hi = s.Change-half, s.Change+half
+	slices.Sort(differences)
+	s := Shift{Before: Median(a), After: Median(b), Change: quantile(differences, 0.5)}
+	s.Lo, s.Hi, s.Known = s.Change, s.Change, min(len(a), len(b)) >= MinForShift
+	if !s.Known {
+		return s
+	}
+	x, y := levelOf(a), levelOf(b)
+	rank := 0
+	if m, n := len(a), len(b); min(m, n) >= minForRanks {
+		inflated := (x.fewer*float64(n) + y.fewer*float64(m)) / float64(m+n)
+		if rank = mannWhitneyRank(m, n, confidence); inflated > 1 {
+			spread := math.Sqrt(float64(m*n*(m+n+1)) / 12 * inflated)
+			rank = min(rank, normalRank(float64(m*n)/2, spread, confidence))
+		}
+	}
+	if rank > 0 {
+		s.Lo, s.Hi = differences[rank-1], differences[len(differences)-rank]
+		return s
+	}
+	if variance := x.variance + y.variance; variance > 0 {
+		df := variance * variance / (x.variance*x.variance/x.df + y.variance*y.variance/y.df)
+		half := math.Sqrt(variance) * distuv.StudentsT{Sigma: 1, Nu: df}.Quantile((1+confidence)/2)
+		s.Lo, s.Hi = min(s.Change, y.mean-x.mean-half), max(s.Change, y.mean-x.mean+half)
+	}
 	return s
 }
 
-// level is a trimmed mean, its variance, and the degrees of freedom of that.
-type level struct{ mean, variance, df float64 }
+// trimmed is the share of samples pulled in at each end, so that a few outliers change neither a level nor its error.
+const trimmed = 0.2
+
+// level is a trimmed mean, its variance with its degrees of freedom, and how many samples count as one.
+type level struct{ mean, variance, df, fewer float64 }
 
 func levelOf(x []float64) (l level) {
-	n, cut := len(x), int(trimmed*float64(len(x)))
+	n, cut := float64(len(x)), int(trimmed*float64(len(x)))
 	sorted := sortedCopy(x)
-	l.mean = mean(sorted[cut : n-cut])
+	l.mean = mean(sorted[cut : len(x)-cut])
 	pulled := slices.Clone(x)
 	for i, v := range pulled {
-		pulled[i] = min(max(v, sorted[cut]), sorted[n-1-cut])
+		pulled[i] = min(max(v, sorted[cut]), sorted[len(x)-1-cut])
 	}
-	if kept := float64(n - 2*cut); n >= MinForShift {
-		// The estimate of r is too low by about (1+4r)/n (Marriott & Pope, Biometrika 41, 1954).
-		r := neighbourCorrelation(pulled)
-		r = min(max(0, r+(1+4*r)/float64(n)), 0.9)
-		fewer := (1 + r) / (1 - r)
-		l.variance = float64(n-1) * stat.Variance(pulled, nil) / (kept * (kept - 1)) * fewer
-		l.df = max(1, (kept-1)/fewer)
-	}
+	// The estimate of r is too low by about (1+4r)/n (Marriott & Pope, Biometrika 41, 1954).
+	r := neighbourCorrelation(pulled)
+	r = min(max(0, r+(1+4*r)/n), 0.9)
+	kept := n - 2*float64(cut)
+	l.fewer, l.df = (1+r)/(1-r), kept-1
+	l.variance = (n - 1) * stat.Variance(pulled, nil) / (kept * l.df) * l.fewer
 	return l
 }

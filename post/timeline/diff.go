@@ -81,13 +81,13 @@ type OperatorChange struct {
 const (
 	// diffAlpha is the family-wise false-positive rate of a diff: of the whole and of its parts.
 	diffAlpha = 0.05
-	// diffFamily is the number of tests: the whole, and the parts that add up to it.
-	diffFamily = float64(profiles.WholeStep) + 1
+	// diffFamily is the number of tests: the whole, the parts that add up to it, and the waiting for a single rank.
+	diffFamily = float64(profiles.WholeStep) + 2
 	// diffMargin is the minimum change, as a share of the step: two runs of one step differ by about 0.5 %, which the
 	// steps of one run do not show.
 	diffMargin = 0.02
 	// ownMargin is that of busbar's own steps on CPUs, which other processes share.
-	ownMargin = 0.20
+	ownMargin = 0.30
 	// minOfPart is the minimum share of a part's change that an operator accounts for.
 	minOfPart = 0.1
 )
@@ -136,7 +136,7 @@ func diffOf(paths [2]string, runs [2]*Timeline) (*Diff, error) {
 	}
 	d.findLate()
 	whole := d.whole()
-	d.findParts(whole)
+	d.findParts(&whole)
 	d.findOperators()
 	d.report(whole)
 	return d.Diff, nil
@@ -158,8 +158,11 @@ func (d *differ) compare(of func(*runTimes) []float64, tests float64) (c Change)
 	return c
 }
 
+// clear reports whether the 95 % interval excludes 0.
+func (c *Change) clear() bool { return c.Lo != nil && (*c.Lo > 0 || *c.Hi < 0) }
+
 // findLate sets the margin, and the late rank: the one for which the others wait longer or shorter by most, if that is
-// significant.
+// significant, or at least half of a significant change of all waiting.
 func (d *differ) findLate() {
 	all := make([]int, len(d.runs[0].lanes))
 	for i := range all {
@@ -173,10 +176,19 @@ func (d *differ) findLate() {
 		d.Margin += share / 2 * stats.Median(r.mean(profiles.WholeStep, all))
 	}
 	d.late, d.rest = -1, all
+	sum := d.compare(func(r *runTimes) []float64 {
+		waited := r.mean(profiles.WaitingForRanks, all)
+		for i := range waited {
+			waited[i] *= float64(len(all)) / max(1, float64(len(all)-1))
+		}
+		return waited
+	}, diffFamily)
 	most := 0.0
 	for i := range all {
-		c := d.compare(func(r *runTimes) []float64 { return r.caused[i] }, diffFamily*float64(len(all)))
-		if size := math.Abs(c.Delta); c.Significant && size > most {
+		of := func(r *runTimes) []float64 { return r.caused[i] }
+		c := d.compare(of, diffFamily*float64(len(all)))
+		half := sum.Significant && math.Abs(c.Delta) >= math.Abs(sum.Delta)/2 && (c.clear() || c.Lo == nil)
+		if size := math.Abs(c.Delta); (c.Significant || half) && size > most {
 			d.late, most = i, size
 		}
 	}
@@ -207,8 +219,9 @@ func minus(a, b []float64) []float64 {
 	return less
 }
 
-// findParts sets the changes of the parts.
-func (d *differ) findParts(whole Change) {
+// findParts sets the changes of the parts. If one is significant, the interval of the whole is too: the parts keep the
+// family-wise rate.
+func (d *differ) findParts(whole *Change) {
 	add := func(c PartChange, of func(*runTimes) []float64) {
 		c.Change = d.compare(of, diffFamily)
 		d.Parts = append(d.Parts, c)
@@ -217,6 +230,9 @@ func (d *differ) findParts(whole Change) {
 		mean := func(r *runTimes) []float64 { return r.mean(part, d.rest) }
 		switch {
 		case part == profiles.WholeStep:
+			explained := func(p PartChange) bool { return p.Significant && p.Delta*whole.Delta > 0 }
+			whole.Significant = whole.Significant || math.Abs(whole.Delta) >= d.Margin && whole.clear() &&
+				slices.ContainsFunc(d.Parts, explained)
 			c := PartChange{Part: part, Change: d.compare(mean, diffFamily)}
 			c.Significant = whole.Significant
 			d.Parts = append(d.Parts, c)
@@ -347,8 +363,7 @@ func (d *differ) addOperator(k operatorKey, on string, parts []PartChange, of fu
 		return
 	}
 	c := d.compare(of, 1)
-	if c.Significant = c.Lo != nil && (*c.Lo > 0 || *c.Hi < 0); math.Abs(c.Delta) >= minOfPart*least &&
-		(c.Significant || c.Lo == nil) {
+	if c.Significant = c.clear(); math.Abs(c.Delta) >= minOfPart*least && (c.Significant || c.Lo == nil) {
 		d.Operators = append(d.Operators, OperatorChange{k.kind, k.name, k.bytes, k.ranks, on, c})
 	}
 }

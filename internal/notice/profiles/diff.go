@@ -226,7 +226,7 @@ var changes = []notice.Entry{
 		Example: StepLonger(changedStep), Severity: notice.Warning,
 		Text:    "a {Per} takes {Change} longer[ {Computing}][ ({Interval})]: {Parts}",
 		Details: append([]string{"It takes {After} instead of {Before}."}, changeDetails...),
-		Doc: `The change is significant over steps (family-wise false-positive rate 5 %) and at least 2 % of the step, 20
+		Doc: `The change is significant over steps (family-wise false-positive rate 5 %) and at least 2 % of the step, 30
 			% for busbar's own steps on CPUs, whose computing is not compared: each launch calibrates it. Parts that
 			changed significantly follow, the largest first.`,
 	},
