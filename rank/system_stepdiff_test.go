@@ -30,13 +30,13 @@ func TestStepDiffFindsLateRank(t *testing.T) {
 	var d struct {
 		Notices []struct {
 			Code       string
-			Parameters profiles.StepLonger
+			Parameters profiles.StepChange
 		}
 	}
 	if err := json.Unmarshal(text, &d); err != nil {
 		t.Fatal(err)
 	}
-	if n := d.Notices[0]; n.Code != "step-longer" || len(n.Parameters.Parts) == 0 ||
+	if n := d.Notices[0]; n.Code != "step-change" || len(n.Parameters.Parts) == 0 ||
 		n.Parameters.Parts[0].Rank != "rank 1" || n.Parameters.Parts[0].Change < 0.03 {
 		t.Errorf("%+v", n)
 	}

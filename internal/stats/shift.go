@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/stat"
-	"gonum.org/v1/gonum/stat/distuv"
 )
 
 // MinForShift is the minimum number of samples per side for the bounds of a Shift.
@@ -18,12 +17,9 @@ type Shift struct {
 	Known          bool
 }
 
-// minForRanks is the number of samples per side from which the bounds are order statistics.
-const minForRanks = MinForInterval
-
-// ShiftOf compares two series in time order, neither of them empty. The change is the median of all differences (Hodges
-// & Lehmann, Annals of Mathematical Statistics 34, 1963), and the bounds are those that the Mann-Whitney test does not
-// reject. Neighbours that resemble each other count for fewer: their correlation r multiplies the variance of the
+// ShiftOf compares two series in time order, neither of them empty. The change is the median of all differences
+// (Hodges & Lehmann, Annals of Mathematical Statistics 34, 1963), and the bounds are those that the Mann-Whitney test
+// does not reject. Neighbours that resemble each other count for fewer: their correlation r multiplies the variance of the
 // statistic by (1+r)/(1−r). Of fewer than six samples, or where no rank is left, the bounds are Yuen's (Biometrika 61,
 // 1974): Welch's t with winsorized variances, which assumes normal samples.
 func ShiftOf(a, b []float64, confidence float64) Shift {
@@ -41,7 +37,7 @@ func ShiftOf(a, b []float64, confidence float64) Shift {
 	}
 	x, y := levelOf(a), levelOf(b)
 	rank := 0
-	if m, n := len(a), len(b); min(m, n) >= minForRanks {
+	if m, n := len(a), len(b); min(m, n) >= MinForInterval {
 		inflated := (x.fewer*float64(n) + y.fewer*float64(m)) / float64(m+n)
 		if rank = mannWhitneyRank(m, n, confidence); inflated > 1 {
 			spread := math.Sqrt(float64(m*n*(m+n+1)) / 12 * inflated)
@@ -54,7 +50,7 @@ func ShiftOf(a, b []float64, confidence float64) Shift {
 	}
 	if variance := x.variance + y.variance; variance > 0 {
 		df := variance * variance / (x.variance*x.variance/x.df + y.variance*y.variance/y.df)
-		half := math.Sqrt(variance) * distuv.StudentsT{Sigma: 1, Nu: df}.Quantile((1+confidence)/2)
+		half := math.Sqrt(variance) * studentQuantile(df, (1-confidence)/2)
 		s.Lo, s.Hi = min(s.Change, y.mean-x.mean-half), max(s.Change, y.mean-x.mean+half)
 	}
 	return s

@@ -29,6 +29,7 @@ type lane struct {
 	cost       int64           // ns, mean waiting time of the others in those
 	inSteps    int64           // ns, that part of cost
 	waits      map[step]int64  // ns of waiting
+	caused     map[step]int64  // ns of cost
 	lateness   map[step]counts // by step, of uneven calls
 }
 
@@ -120,7 +121,7 @@ func (c *comparison) findLanes() {
 		}
 		l := lanes[key]
 		if l == nil {
-			l = &lane{waits: map[step]int64{}, lateness: map[step]counts{}}
+			l = &lane{waits: map[step]int64{}, caused: map[step]int64{}, lateness: map[step]counts{}}
 			lanes[key] = l
 			c.lanes = append(c.lanes, l)
 		}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/shoenig/test/must"
 
+	"busbar/internal/notice"
 	"busbar/internal/notice/profiles"
 	"busbar/post/usage"
 )
@@ -57,6 +58,8 @@ func diffOfDevices(t *testing.T, before, after []Device) *Diff {
 	return d
 }
 
+func headline(d *Diff) profiles.StepChange { return d.Notes[0].Fact.(profiles.StepChange) }
+
 // The injected cause comes first, and two runs of the same step have no finding, each in at least 95 % of trials.
 func TestDiffFindsCause(t *testing.T) {
 	const trials, longer = 200, 800 * us
@@ -95,22 +98,14 @@ func TestDiffFindsCause(t *testing.T) {
 		for seed := range uint64(trials) {
 			r := rand.New(rand.NewPCG(seed, 26))
 			d := diffOfDevices(t, noisyJob(r, c.steps).ranksOf(), c.inject(noisyJob(r, c.steps+2)))
-			switch f := d.Result.(type) {
-			case profiles.StepUnchanged:
-				if c.part != profiles.WholeStep {
-					wrong++
-				}
-			case profiles.StepLonger:
-				if len(f.Parts) == 0 || f.Parts[0].Part != c.part || f.Parts[0].Rank != c.rank {
-					wrong++
-				} else if c.rank != "" && (len(f.Late.Parts) == 0 || f.Late.Parts[0].Part != profiles.HostBoundIdle) {
-					wrong++
-				}
-			default:
+			f := headline(d)
+			late := c.rank == "" || len(f.LateParts) > 0 && f.LateParts[0].Part == profiles.HostBoundIdle
+			switch {
+			case c.part == profiles.WholeStep && bool(f.Same):
+			case f.Change <= 0 || len(f.Parts) == 0 || f.Parts[0].Part != c.part || f.Parts[0].Rank != c.rank || !late:
 				wrong++
 			}
 		}
-		t.Logf("%s: %d of %d", name, wrong, trials)
 		must.LessEq(t, trials/20, wrong, must.Sprint(name))
 	}
 }
@@ -121,29 +116,27 @@ func TestDiffOperators(t *testing.T) {
 		devices := worksLonger(job{ranks: 2, steps: 6, sizes: mib(1), pure: msec, work: late}, ms*msec, -1).ranksOf()
 		for i := range devices {
 			d := &devices[i]
-			d.operators = []operator{{name: "gemm", steps: make([]int64, 6)}, {name: name, steps: make([]int64, 6)}}
+			d.operators = []operator{{name: "gemm", steps: make([]int64, 7)}, {name: name, steps: make([]int64, 7)}}
 			for n := range d.Steps {
 				d.Steps[n].Compute += float64(ms)
 				d.Steps[n].Span += float64(ms)
-				d.operators[0].steps[n], d.operators[1].steps[n] = (4+ms)*msec, msec
+				d.operators[0].steps[n+1], d.operators[1].steps[n+1] = (4+ms)*msec, msec
 			}
 		}
 		return devices
 	}
 	d := diffOfDevices(t, side(0, "adam"), side(3, "fused_adam"))
-	f, is := d.Result.(profiles.StepLonger)
-	must.True(t, is && near(float64(f.Change), 3e-3) && near(float64(f.Interval.Lo), 3e-3))
-	must.Eq(t, profiles.ChangedParts{{Part: profiles.Computing, Change: f.Change}}, f.Parts)
+	f := headline(d)
+	must.True(t, near(float64(f.Change), 3e-3) && near(float64(f.Interval.Lo), 3e-3))
+	must.True(t, len(f.Parts) == 1 && f.Parts[0].Part == profiles.Computing && d.Notes[0].Severity == notice.Warning)
 	sum := 0.0
-	for _, p := range d.Parts {
-		if p.Part < profiles.WholeStep {
-			sum += p.After
-		}
+	for _, p := range d.Parts[:7] {
+		sum += p.After
 	}
 	isNear(t, "the parts", sum, 9)
 	must.Len(t, 3, d.Operators)
-	must.True(t, d.Operators[0].Name == "gemm" && d.Operators[0].Kind == KernelOperator && d.Operators[0].Delta == 3)
-	must.Eq(t, profiles.OneSided{Side: "after", Kernels: profiles.KernelNames{"fused_adam"}}, d.Notes[2].Fact.(profiles.OneSided))
+	must.True(t, d.Operators[0].Operator == "gemm" && d.Operators[0].Change == 3 && d.Operators[0].Significant)
+	must.True(t, d.Operators[1].Operator == "adam" && d.Operators[2].Operator == "fused_adam")
 }
 
 // Without steps there is no interval, and with partial steps these are left out.
@@ -152,15 +145,13 @@ func TestDiffOfFewSteps(t *testing.T) {
 	short := whole
 	short.noSteps = true
 	d := diffOfDevices(t, short.ranksOf(), short.ranksOf())
-	f, is := d.Result.(profiles.StepUnchanged)
-	must.True(t, is && bool(f.Untested) && d.Per == perRecording && d.Parts[0].Lo == nil)
+	f := headline(d)
+	must.True(t, bool(f.Same) && !f.Interval.Known && d.Per == perRecording && d.Parts[0].Lo == nil)
 	partial := whole.ranksOf()
 	partial[1].Steps[0].Partial = &profiles.PartialStep{}
 	partial[0].Steps[0].Span = 1000
 	d = diffOfDevices(t, whole.ranksOf(), partial)
-	must.True(t, d.Before.Steps == 6 && d.After.Steps == 5)
-	_, is = d.Result.(profiles.StepUnchanged)
-	must.True(t, is)
+	must.True(t, d.Before.Steps == 6 && d.After.Steps == 5 && bool(headline(d).Same))
 }
 
 // Runs of different steps are a wrong call, which names what differs.

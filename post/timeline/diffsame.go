@@ -1,40 +1,13 @@
 package timeline
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 
 	"busbar/internal/coll"
 	"busbar/internal/units"
 	"busbar/post/usage"
 )
-
-// sameStep returns an error if two runs differ in their ranks.
-func sameStep(paths [2]string, runs [2]*Timeline) error {
-	var ranks [2][]string
-	for i, t := range runs {
-		if len(t.compared.lanes) == 0 {
-			return fmt.Errorf("nothing computed or communicated in %s", paths[i])
-		}
-		for _, l := range t.compared.lanes {
-			name := "unknown"
-			if rank := l.recordings[0].Rank; rank != nil {
-				name = fmt.Sprint(*rank)
-			}
-			ranks[i] = append(ranks[i], name)
-		}
-	}
-	if a, b := statedWorld(runs[0]), statedWorld(runs[1]); a != b && a*b > 0 {
-		return different("%s is of %s, %s of %d", paths[0], units.Count(a, "rank"), paths[1], b)
-	}
-	if !slices.Equal(ranks[0], ranks[1]) {
-		return different("%s has traces of ranks %s, %s of ranks %s", paths[0], units.Some(ranks[0]), paths[1],
-			units.Some(ranks[1]))
-	}
-	return nil
-}
 
 // different is the error for runs that are not of the same step.
 func different(format string, of ...any) error {
@@ -44,36 +17,53 @@ func different(format string, of ...any) error {
 // mostDifferences is how many differing collectives an error lists.
 const mostDifferences = 5
 
-// sameCollectives returns an error if the steps of both runs do not have the same collectives.
-func (d *differ) sameCollectives() error {
-	if d.Before.Steps == 0 != (d.After.Steps == 0) {
-		return different("%s has %s, %s has %d; record whole steps in both", d.Before.Path,
-			units.Count(d.Before.Steps, "whole step"), d.After.Path, d.After.Steps)
+// same returns an error if the runs differ in their ranks, or their steps in their collectives.
+func (d *differ) same() error {
+	a, b := d.runs[0], d.runs[1]
+	if x, y := statedWorld(a.Timeline), statedWorld(b.Timeline); x != y && x*y > 0 {
+		return different("%s is of %s, %s of %d", d.Before.Path, units.Count(x, "rank"), d.After.Path, y)
 	}
-	for l := range d.runs[0].lanes {
-		a, b := d.runs[0].callsPerStep(l), d.runs[1].callsPerStep(l)
-		var keys []operatorKey
-		for _, side := range []map[operatorKey]int{a, b} {
-			for k := range side {
-				if a[k] != b[k] && !slices.Contains(keys, k) {
-					keys = append(keys, k)
-				}
+	if x, y := a.ranks(), b.ranks(); !slices.Equal(x, y) {
+		return different("%s has traces of ranks %s, %s of %s", d.Before.Path, units.Some(x), d.After.Path,
+			units.Some(y))
+	}
+	if x, y := d.Before.Steps, d.After.Steps; (x == 0) != (y == 0) {
+		return different("%s has %s, %s has %d; record steps in both", d.Before.Path, units.Count(x, "whole step"),
+			d.After.Path, y)
+	}
+	for l := range a.lanes {
+		x, y := a.calls(l), b.calls(l)
+		var lines []string
+		for k := range joined(x, y) {
+			if x[k] != y[k] {
+				lines = append(lines, fmt.Sprintf("%s: %d per %s before, %d after", k.words(), x[k], d.Per, y[k]))
 			}
 		}
-		if keys == nil {
-			continue
+		if slices.Sort(lines); lines != nil {
+			return different("%s and %s differ on %s in%s", d.Before.Path, d.After.Path,
+				a.lanes[l].recordings[0].Label, listed(lines[:min(len(lines), mostDifferences)]))
 		}
-		slices.SortFunc(keys, func(a, b operatorKey) int {
-			return cmp.Or(strings.Compare(a.name, b.name), cmp.Compare(a.bytes, b.bytes), cmp.Compare(a.ranks, b.ranks))
-		})
-		var lines []string
-		for _, k := range keys[:min(len(keys), mostDifferences)] {
-			lines = append(lines, fmt.Sprintf("%s: %d per %s before, %d after", k.words(), a[k], d.Per, b[k]))
-		}
-		return different("of %s, %s and %s differ in%s", d.runs[0].lanes[l].recordings[0].Label, d.Before.Path,
-			d.After.Path, listed(lines))
 	}
 	return nil
+}
+
+// ranks names the ranks that were read.
+func (r *runTimes) ranks() (all []string) {
+	for _, l := range r.lanes {
+		all = append(all, fmt.Sprint(valueOr(l.recordings[0].Rank, -1)))
+	}
+	return all
+}
+
+// joined returns the keys of two maps.
+func joined[T any](a, b map[operatorKey]T) map[operatorKey]bool {
+	all := map[operatorKey]bool{}
+	for _, side := range []map[operatorKey]T{a, b} {
+		for k := range side {
+			all[k] = true
+		}
+	}
+	return all
 }
 
 // words names a collective.

@@ -2,55 +2,43 @@ package timeline
 
 import (
 	"cmp"
-	"maps"
 	"slices"
 )
 
-// operator is the time of the kernels or copies of one name.
+// operator is the time of the kernels that compute, or the copies, of one name.
 type operator struct {
 	name   string
 	copies bool
-	sum    int64   // ns, in steps and outside
-	steps  []int64 // ns, by index in Device.Steps
+	steps  []int64 // ns outside steps, then by index in Device.Steps
+}
+
+func (o *operator) sum() (ns int64) {
+	for _, in := range o.steps {
+		ns += in
+	}
+	return ns
 }
 
 // mostOperators is how many names are kept: those with most time. A device has some hundred at most.
 const mostOperators = 200
 
 // sumOperators returns the times of kernels that compute, and of copies, by name.
-func (s *study) sumOperators() []operator {
-	type key struct {
-		name   string
-		copies bool
-	}
-	found, ofName := map[key]*operator{}, make([][2]*operator, len(s.Names))
+func (s *study) sumOperators() (all []operator) {
+	of := map[int64]int{} // index in all
 	for i := range s.Activities {
-		a := &s.Activities[i]
+		a, copies := &s.Activities[i], s.classes[i] == copying
 		if s.classes[i] == communicating {
 			continue
 		}
-		o := &ofName[a.Name][s.classes[i]/copying]
-		if *o == nil {
-			k := key{s.Names[a.Name], s.classes[i] == copying}
-			if !k.copies {
-				k.name = cmp.Or(s.names[a.Name].name, k.name)
-			}
-			if found[k] == nil {
-				found[k] = &operator{name: k.name, copies: k.copies, steps: make([]int64, len(s.host))}
-			}
-			*o = found[k]
+		key := int64(a.Name)<<2 | int64(s.classes[i])
+		n, met := of[key]
+		if !met {
+			n = len(all)
+			of[key] = n
+			all = append(all, operator{s.Names[a.Name], copies, make([]int64, len(s.host)+1)})
 		}
-		(*o).sum += a.End - a.Start
-		if n := s.stepOf[i]; n >= 0 {
-			(*o).steps[n] += a.End - a.Start
-		}
+		all[n].steps[s.stepOf[i]+1] += a.End - a.Start
 	}
-	all := slices.SortedFunc(maps.Values(found), func(a, b *operator) int {
-		return cmp.Or(cmp.Compare(b.sum, a.sum), cmp.Compare(a.name, b.name))
-	})
-	kept := make([]operator, min(len(all), mostOperators))
-	for i := range kept {
-		kept[i] = *all[i]
-	}
-	return kept
+	slices.SortStableFunc(all, func(a, b operator) int { return cmp.Compare(b.sum(), a.sum()) })
+	return all[:min(len(all), mostOperators)]
 }

@@ -1,10 +1,8 @@
 package profiles
 
 import (
-	"encoding"
 	"fmt"
 	"math"
-	"strings"
 
 	"busbar/internal/notice"
 	"busbar/internal/units"
@@ -13,52 +11,28 @@ import (
 // Notices on what changed between the traces of two runs.
 
 // TimePart is a part of the time of a step.
-type TimePart uint8
+type TimePart string
 
-// The parts. Those up to UnknownIdle add up to the step.
+// The parts; without the step and the pure communication, they add up to the step.
 const (
-	Computing TimePart = iota
-	PureExposed
-	WaitingForRanks
-	Copying
-	HostBoundIdle
-	LaunchedIdle
-	UnknownIdle
-	WholeStep
-	PureComm // hidden or not
+	WholeStep       TimePart = "step"
+	Computing       TimePart = "computing"
+	PureExposed     TimePart = "exposed-communication"
+	WaitingForRanks TimePart = "waiting"
+	Copying         TimePart = "copies"
+	HostBoundIdle   TimePart = "idle-host-bound"
+	LaunchedIdle    TimePart = "idle-waiting"
+	UnknownIdle     TimePart = "idle-unknown"
+	PureComm        TimePart = "pure-communication"
 )
 
-var _ encoding.TextMarshaler = TimePart(0)
-
-var timeParts = []struct{ name, text string }{
-	{"computing", "computing"},
-	{"exposed-communication", "exposed communication"},
-	{"waiting", "waiting for other ranks"},
-	{"copies", "copies"},
-	{"idle-host-bound", "idle, host-bound"},
-	{"idle-waiting", "idle, launched"},
-	{"idle-unknown", "idle, cause unknown"},
-	{"step", "the whole"},
-	{"pure-communication", "pure communication, hidden or not"},
-}
-
-func (p TimePart) String() string { return timeParts[p].name }
-
-// Text is how tables and sentences name the part.
-func (p TimePart) Text() string { return timeParts[p].text }
-
-// MarshalText returns the name.
-func (p TimePart) MarshalText() ([]byte, error) { return []byte(p.String()), nil }
-
-// UnmarshalText accepts a name.
-func (p *TimePart) UnmarshalText(text []byte) error {
-	for i, k := range timeParts {
-		if k.name == string(text) {
-			*p = TimePart(i)
-			return nil
-		}
-	}
-	return fmt.Errorf("unknown part of a step %q", text)
+func (p TimePart) String() string {
+	return map[TimePart]string{
+		WholeStep: "the whole", Computing: "computing", PureExposed: "exposed communication",
+		WaitingForRanks: "waiting for other ranks", Copying: "copies", HostBoundIdle: "idle, host-bound",
+		LaunchedIdle: "idle, launched", UnknownIdle: "idle, cause unknown",
+		PureComm: "pure communication, exposed or not",
+	}[p]
 }
 
 // ChangedPart is the change of one part.
@@ -73,7 +47,7 @@ func (c ChangedPart) Name() string {
 	if c.Rank != "" {
 		return "waiting for " + c.Rank
 	}
-	return c.Part.Text()
+	return c.Part.String()
 }
 
 func (c ChangedPart) String() string { return fmt.Sprintf("%s (%s)", c.Name(), signed(c.Change)) }
@@ -85,14 +59,17 @@ func signed(s units.Seconds) string {
 	return units.SignedDuration(float64(s))
 }
 
-// ChangedParts are the significant ones, those that explain most first.
-type ChangedParts []ChangedPart
+// ChangedTime is by how much a time became longer.
+type ChangedTime float64
 
-func (all ChangedParts) String() string {
-	if len(all) == 0 {
-		return "no single part changed significantly"
+func (c ChangedTime) String() string {
+	switch size := units.Seconds(math.Abs(float64(c))); {
+	case c > 0:
+		return size.String() + " longer"
+	case c < 0:
+		return size.String() + " less"
 	}
-	return units.First(all, 3, "more part")
+	return "as long as before"
 }
 
 // ChangeInterval is the 95 % confidence interval of a change.
@@ -103,157 +80,50 @@ type ChangeInterval struct {
 }
 
 func (c ChangeInterval) String() string {
-	if c.Lo > 0 {
-		return fmt.Sprintf("95 %% CI %v to %v", c.Lo, c.Hi)
+	if !c.Known {
+		return "too few steps for a confidence interval"
 	}
 	return fmt.Sprintf("95 %% CI %s to %s", signed(c.Lo), signed(c.Hi))
 }
 
-// RankItself is what the rank that others wait for does longer, against the mean of the others.
-type RankItself struct {
-	Rank  string       `json:"rank,omitempty"`
-	Parts ChangedParts `json:"parts,omitempty"`
-}
+// NoDifference states that nothing changed significantly.
+type NoDifference bool
 
-func (l RankItself) String() string {
-	return fmt.Sprintf("On %s itself, against the other ranks: %v", l.Rank, l.Parts)
-}
+func (NoDifference) String() string { return "no significant difference" }
 
-// Untested states that there are too few steps for a confidence interval.
-type Untested bool
-
-func (Untested) String() string {
-	return "There are too few steps for a confidence interval: significance is unknown."
-}
-
-// BesideComputing states that the change leaves out computing, which rank --step calibrates in each launch.
+// BesideComputing states that a change leaves out computing, which rank --step calibrates in each launch.
 type BesideComputing bool
 
 func (BesideComputing) String() string { return "beside computing" }
 
-// StepChange is how the time of a step changed between two runs.
+// StepChange reports how the time of a step changed between two runs.
 type StepChange struct {
 	Per       Span            `json:"per"`
-	Change    units.Seconds   `json:"change_s"` // its size
-	Interval  ChangeInterval  `json:"interval,omitzero"`
+	Same      NoDifference    `json:"same,omitempty"`
+	Change    ChangedTime     `json:"change_s"`
+	Computing BesideComputing `json:"beside_computing,omitempty"`
+	Interval  ChangeInterval  `json:"interval"`
 	Before    units.Seconds   `json:"before_s"`
 	After     units.Seconds   `json:"after_s"`
-	Parts     ChangedParts    `json:"parts"`
-	Late      RankItself      `json:"late_rank,omitzero"`
-	Computing BesideComputing `json:"beside_computing,omitempty"`
-	Untested  Untested        `json:"untested,omitempty"`
+	Parts     []ChangedPart   `json:"parts,omitempty"` // significant ones, those that explain most first
+	LateRank  string          `json:"late_rank,omitempty"`
+	LateParts []ChangedPart   `json:"late_rank_parts,omitempty"` // of that rank, less the mean of the others
 }
 
-// size is the interval of an amount that is reported without its sign.
-func (s StepChange) size() StepChange {
-	if s.Change < 0 {
-		s.Interval.Lo, s.Interval.Hi = -s.Interval.Hi, -s.Interval.Lo
-	}
-	s.Change = units.Seconds(math.Abs(float64(s.Change)))
-	return s
-}
-
-// StepLonger reports a step that became longer.
-type StepLonger StepChange
-
-// StepShorter reports a step that became shorter.
-type StepShorter StepChange
-
-// StepShifted reports parts that changed in a step that takes as long as before.
-type StepShifted struct {
-	Per       Span            `json:"per"`
-	Interval  ChangeInterval  `json:"interval,omitzero"`
-	Before    units.Seconds   `json:"before_s"`
-	After     units.Seconds   `json:"after_s"`
-	Parts     ChangedParts    `json:"parts"`
-	Late      RankItself      `json:"late_rank,omitzero"`
-	Computing BesideComputing `json:"beside_computing,omitempty"`
-	Untested  Untested        `json:"untested,omitempty"`
-}
-
-// StepUnchanged reports that nothing changed significantly.
-type StepUnchanged struct {
-	Per       Span            `json:"per"`
-	Interval  ChangeInterval  `json:"interval,omitzero"`
-	Before    units.Seconds   `json:"before_s"`
-	After     units.Seconds   `json:"after_s"`
-	Computing BesideComputing `json:"beside_computing,omitempty"`
-	Untested  Untested        `json:"untested,omitempty"`
-}
-
-// FactOf returns the notice on a change, by whether the whole changed significantly.
-func FactOf(s StepChange, significant bool) notice.Fact {
-	switch {
-	case significant && s.Change > 0:
-		return StepLonger(s)
-	case significant:
-		return StepShorter(s.size())
-	case len(s.Parts) > 0:
-		return StepShifted{s.Per, s.Interval, s.Before, s.After, s.Parts, s.Late, s.Computing, s.Untested}
-	}
-	return StepUnchanged{s.Per, s.Interval, s.Before, s.After, s.Computing, s.Untested}
-}
-
-// OneSided reports kernels that only one of two runs has.
-type OneSided struct {
-	Side    string      `json:"side"` // before or after
-	Kernels KernelNames `json:"kernels"`
-}
-
-// KernelNames are names of kernels, those with most time first.
-type KernelNames []string
-
-func (k KernelNames) String() string {
-	return strings.ReplaceAll(units.First(k, 8, "more"), "mores", "more")
-}
-
-func (StepLonger) Code() notice.Code    { return "step-longer" }
-func (StepShorter) Code() notice.Code   { return "step-shorter" }
-func (StepShifted) Code() notice.Code   { return "step-shifted" }
-func (StepUnchanged) Code() notice.Code { return "step-unchanged" }
-func (OneSided) Code() notice.Code      { return "one-sided-kernels" }
-
-var changeDetails = []string{"[{Late}.]", "[{Untested}]"}
-
-var changedStep = StepChange{
-	"step", 12.3 * ms, ChangeInterval{11.9 * ms, 12.8 * ms, true}, 0.1, 0.1123,
-	ChangedParts{{WaitingForRanks, "rank 3", 11.8 * ms}},
-	RankItself{"rank 3", ChangedParts{{Computing, "", 11.7 * ms}}}, true, true,
-}
+func (StepChange) Code() notice.Code { return "step-change" }
 
 var changes = []notice.Entry{
 	{
-		Example: StepLonger(changedStep), Severity: notice.Warning,
-		Text:    "a {Per} takes {Change} longer[ {Computing}][ ({Interval})]: {Parts}",
-		Details: append([]string{"It takes {After} instead of {Before}."}, changeDetails...),
-		Doc: `The change is significant over steps (family-wise false-positive rate 5 %) and at least 2 % of the step, 30
-			% for busbar's own steps on CPUs, whose computing is not compared: each launch calibrates it. Parts that
-			changed significantly follow, the largest first.`,
-	},
-	{
-		Example: StepShorter(changedStep), Severity: notice.Info,
-		Text:    "a {Per} takes {Change} less[ {Computing}][ ({Interval})]: {Parts}",
-		Details: append([]string{"It takes {After} instead of {Before}."}, changeDetails...),
-		Doc:     "As step-longer, for a step that became shorter.",
-	},
-	{
-		Example: StepShifted{
-			"step", changedStep.Interval, 0.1, 0.1, changedStep.Parts, changedStep.Late, true, true,
+		Example: StepChange{
+			"step", true, 12.3 * ms, true, ChangeInterval{11.9 * ms, 12.8 * ms, true}, 0.1, 0.1123,
+			[]ChangedPart{{WaitingForRanks, "rank 3", 11.8 * ms}}, "rank 3", []ChangedPart{{Computing, "", 11.7 * ms}},
 		},
 		Severity: notice.Info,
-		Text:     "a {Per} takes as long as before[ {Computing}][ ({Interval})], but its parts changed: {Parts}",
-		Details:  append([]string{"It takes {After}, and took {Before}."}, changeDetails...),
-		Doc:      "Parts changed by as much as step-longer requires, and the step did not.",
-	},
-	{
-		Example: StepUnchanged{"step", ChangeInterval{-0.2 * ms, 0.3 * ms, true}, 0.1, 0.1, true, true}, Severity: notice.Info,
-		Text:    "no significant difference[ {Computing}]: a {Per} takes {After}, and took {Before}[ (difference: {Interval})]",
-		Details: changeDetails[1:],
-		Doc:     "Neither the step nor a part of it changed as much as step-longer requires.",
-	},
-	{
-		Example: OneSided{"after", KernelNames{"fused_adam"}}, Severity: notice.Info,
-		Text: "kernels only in the run {Side}: {Kernels}",
-		Doc:  "Both runs have the same collectives, and other kernels: another version, or a fusion.",
+		Text:     "[{Same}: ]a {Per} takes {Change}[ {Computing}] ({Interval})[: {Parts}]",
+		Details: []string{
+			"It took {Before}, and now takes {After}.", "[On {LateRank} itself, against the others: {LateParts}.]",
+		},
+		Doc: `A change is significant over steps (family-wise false-positive rate 5 %) and at least 2 % of the step, 30 %
+			for busbar's own steps on CPUs. A longer step is a warning. docs/timeline.md has the rules.`,
 	},
 }
