@@ -134,7 +134,7 @@ func (t *timeliner) check(args []string) error {
 	case kind != "" && kind != timeline.Strong && kind != timeline.Weak:
 		return coll.Unknown("kind of scaling", kind, []string{timeline.Strong, timeline.Weak})
 	case t.diff && (len(args) != 2 || t.out != "" || kind != "" || t.results != nil):
-		return errors.New("--diff compares two runs, BEFORE and AFTER, and prints the result: without -o, --scaling, --results")
+		return errors.New("--diff requires two runs, BEFORE and AFTER, without -o, --scaling and --results")
 	case kind != "" && len(args) < 2:
 		return errors.New("--scaling requires two runs: name a folder or a file of each")
 	}

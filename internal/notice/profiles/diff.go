@@ -83,7 +83,7 @@ func (c ChangeInterval) String() string {
 	if !c.Known {
 		return "too few steps for a confidence interval"
 	}
-	return fmt.Sprintf("95 %% CI %s to %s", signed(c.Lo), signed(c.Hi))
+	return fmt.Sprintf("95 %% CI %s to %s", units.SignedDuration(float64(c.Lo)), units.SignedDuration(float64(c.Hi)))
 }
 
 // NoDifference states that nothing changed significantly.
