@@ -89,7 +89,9 @@ func (t *timeliner) run(ctx context.Context, cmd *cobra.Command, args []string) 
 	if t.diff {
 		found, notes, err := timeline.ReadDiff(ctx, [2]string(args), t.Options)
 		note(t.stderr, t.Kept(notes))
-		if err != nil {
+		if errors.Is(err, timeline.ErrDifferent) {
+			return usage.New(err)
+		} else if err != nil {
 			return err
 		}
 		found.Notes = t.Kept(found.Notes)

@@ -77,7 +77,7 @@ type differ struct {
 }
 
 // ReadDiff compares two runs, each from a file or a folder. The notices concern files, also with an error. Runs of
-// different steps are an *usage.Error.
+// different steps are ErrDifferent.
 func ReadDiff(ctx context.Context, paths [2]string, o Options) (*Diff, []notice.Notice, error) {
 	var runs [2]*Timeline
 	var notes []notice.Notice
@@ -128,8 +128,8 @@ func (d *differ) compare(c Changed, tests int, of func(*runTimes) []float64) Cha
 	return c
 }
 
-// findLate sets the margin, and the late rank: the one for which waiting changed most, significantly or by at least half
-// of a significant change of all waiting.
+// findLate sets the margin, and the late rank: the one for which waiting changed most, significantly or by at least
+// half of a significant change of all waiting.
 func (d *differ) findLate() {
 	share := diffMargin
 	if d.Calibrated {
@@ -221,7 +221,7 @@ func (d *differ) report(whole Changed) {
 	d.Notes = append([]notice.Notice{n}, d.Notes...)
 	for _, r := range d.runs {
 		for _, n := range r.Notes {
-			if n.Code() != (profiles.OwnTrace{}).Code() {
+			if n.Code() != (profiles.OwnTrace{}).Code() && !slices.ContainsFunc(d.Notes, n.Equal) {
 				d.Notes = append(d.Notes, n)
 			}
 		}
@@ -248,7 +248,7 @@ func (d *differ) findOperators() {
 		d.addOperators(d.LateRank, d.LateParts, []int{d.late})
 	}
 	slices.SortFunc(d.Operators, func(a, b Changed) int {
-		return cmp.Or(cmp.Compare(math.Abs(b.Change), math.Abs(a.Change)), cmp.Compare(a.Rank+a.Operator, b.Rank+b.Operator))
+		return cmp.Or(cmp.Compare(math.Abs(b.Change), math.Abs(a.Change)), cmp.Compare(a.Operator, b.Operator))
 	})
 }
 

@@ -11,7 +11,6 @@ import (
 
 	"busbar/internal/notice"
 	"busbar/internal/notice/profiles"
-	"busbar/post/usage"
 )
 
 // noisyJob is a run of four ranks whose steps take about 12 ms. Its noise is what a diff assumes: computing and
@@ -165,7 +164,6 @@ func TestDiffOfDifferentSteps(t *testing.T) {
 		other := base
 		change(&other)
 		_, err := diffOf([2]string{"a", "b"}, [2]*Timeline{compared(base.ranksOf()...), compared(other.ranksOf()...)})
-		wrong := (*usage.Error)(nil)
-		must.True(t, errors.As(err, &wrong) && strings.Contains(err.Error(), text), must.Sprint(err))
+		must.True(t, errors.Is(err, ErrDifferent) && strings.Contains(err.Error(), text), must.Sprint(err))
 	}
 }

@@ -1,17 +1,19 @@
 package timeline
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
 	"busbar/internal/coll"
 	"busbar/internal/units"
-	"busbar/post/usage"
 )
 
-// different is the error for runs that are not of the same step.
+// ErrDifferent is in the errors for runs that are not of the same step.
+var ErrDifferent = errors.New("--diff compares the same ranks of the same step")
+
 func different(format string, of ...any) error {
-	return usage.New(fmt.Errorf("--diff compares the same ranks of the same step: "+format, of...))
+	return fmt.Errorf("%w: %s", ErrDifferent, fmt.Sprintf(format, of...))
 }
 
 // mostDifferences is how many differing collectives an error lists.

@@ -32,13 +32,13 @@ func OfDiff(d *timeline.Diff) *document.Document {
 		of = "the ranks that wait for " + d.LateRank
 	}
 	s.changed(fmt.Sprintf("What changed, in ms per %s, mean over %s:", d.Per, of), "part", d.Parts)
-	s.say("Before and after are medians over steps, a change is the median of all differences. Changes below %.3f ms are "+
-		"no finding.", d.Margin)
+	s.say("Before and after are medians over steps, a change is the median of all differences. "+
+		"Changes below %.3f ms are no finding.", d.Margin)
 	if d.Calibrated {
 		s.say("Computing is no finding: rank --step calibrates it in each launch.")
 	}
 	s.changed("On "+d.LateRank+", less the mean of the other ranks, in ms:", "part", d.LateParts)
-	s.changed("What accounts for it, in ms, the largest change first:", "kernel, copy or collective (exposed)~", d.Operators)
+	s.changed("What accounts for it, in ms, collectives as far as exposed:", "operator~", d.Operators)
 	s.list("Limits:", limits)
 	return doc
 }
@@ -61,7 +61,8 @@ func (s *timelineDocument) changed(title, first string, all []timeline.Changed) 
 		if c.Significant {
 			significant = cmp.Or(map[bool]string{true: "unknown"}[c.Lo == nil], "yes")
 		}
-		rows = append(rows, []string{name, three(c.Before), three(c.After), fmt.Sprintf("%+.3f", c.Change), ci, significant})
+		rows = append(rows, []string{name, three(c.Before), three(c.After), fmt.Sprintf("%+.3f", c.Change), ci,
+			significant})
 	}
 	if rows != nil {
 		s.title(title)

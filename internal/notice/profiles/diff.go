@@ -123,7 +123,7 @@ var changes = []notice.Entry{
 		Details: []string{
 			"It took {Before}, and now takes {After}.", "[On {LateRank} itself, against the others: {LateParts}.]",
 		},
-		Doc: `A change is significant over steps (family-wise false-positive rate 5 %) and at least 2 % of the step, 30 %
-			for busbar's own steps on CPUs. A longer step is a warning. docs/timeline.md has the rules.`,
+		Doc: `A change is significant over steps (family-wise false-positive rate 5 %) and at least 2 % of the step, 30
+			% for busbar's own steps on CPUs. A longer step is a warning. docs/timeline.md has the rules.`,
 	},
 }
