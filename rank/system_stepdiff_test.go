@@ -13,9 +13,9 @@ import (
 func TestStepDiffFindsLateRank(t *testing.T) {
 	t.Parallel()
 	var traces []string
-	for _, fault := range []string{"", "late:30ms@rank=1"} {
+	for _, fault := range []string{"", "late:20ms@rank=1"} {
 		out := t.TempDir()
-		rankRun{args: []string{"--step", "uniform:4x4K", "--compute", "6ms", "--bucket", "16K", "--simulate", "-n", "8",
+		rankRun{args: []string{"--step", "uniform:8x4K", "--compute", "6ms", "--bucket", "16K", "--simulate", "-n", "16",
 			"--out", out}, env: []string{"BUSBAR_REHEARSAL_FAULT=" + fault}}.mustRun(t)
 		found, err := filepath.Glob(filepath.Join(out, "*_trace"))
 		if err != nil || len(found) != 1 {

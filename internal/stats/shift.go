@@ -20,8 +20,8 @@ type Shift struct {
 // ShiftOf compares two series in time order, neither of them empty. The change is the median of all differences
 // (Hodges & Lehmann, Annals of Mathematical Statistics 34, 1963), and the bounds are those that the Mann-Whitney test
 // does not reject. Neighbours that resemble each other count for fewer: their correlation r multiplies the variance of
-// the statistic by (1+r)/(1−r). Of fewer than six samples, or where no rank is left, the bounds are Yuen's (Biometrika 61,
-// 1974): Welch's t with winsorized variances, which assumes normal samples.
+// the statistic by (1+r)/(1−r). Of fewer than six samples, or where no rank is left, the bounds are Yuen's (Biometrika
+// 61, 1974): Welch's t with winsorized variances, which assumes normal samples.
 func ShiftOf(a, b []float64, confidence float64) Shift {
 	var differences []float64
 	for _, x := range a {
