@@ -27,8 +27,9 @@ type timeliner struct {
 	out     string
 	extract string
 	names   traceNames
-	sweep   string   // file of --write-sweep
-	scaling string   // strong or weak
+	sweep   string // file of --write-sweep
+	scaling string // strong or weak
+	diff    bool
 	results []string // of a benchmark
 	outputFlags
 	result.MergeOptions
@@ -74,6 +75,7 @@ docs/timeline.md leads from a training script to a conclusion and has the rules.
 			"then gives the same results as the traces")
 	f.StringVar(&t.sweep, "write-sweep", "",
 		"also write the collectives of a step into `FILE`, for rank --sweep FILE")
+	f.BoolVar(&t.diff, "diff", false, "explain what changed between two runs: BEFORE and AFTER")
 	f.StringArrayVar(&t.results, "results", nil,
 		"set collectives against the benchmark in this `FILE|DIR` (repeatable)")
 	t.NoSteps = true
@@ -101,6 +103,17 @@ func (t *timeliner) run(ctx context.Context, cmd *cobra.Command, args []string) 
 		if err := atomicfile.MayReplace(filepath.Dir(t.sweep), toolName, filepath.Base(t.sweep)); err != nil {
 			return err
 		}
+	}
+	if t.diff {
+		found, notes, err := timeline.ReadDiff(ctx, [2]string(args), t.Options)
+		note(t.stderr, t.Kept(notes))
+		if errors.Is(err, timeline.ErrDifferent) {
+			return usage.New(err)
+		} else if err != nil {
+			return err
+		}
+		found.Notes = t.Kept(found.Notes)
+		return t.write(timelinedoc.OfDiff(found), t.stdout)
 	}
 	read := func() (*timeline.Timeline, []notice.Notice, error) { return timeline.Read(ctx, args, t.Options) }
 	if t.scaling != "" {
@@ -147,6 +160,8 @@ func (t *timeliner) check(args []string) error {
 		return coll.Unknown("kind of scaling", kind, []string{timeline.Strong, timeline.Weak})
 	case kind != "" && t.sweep != "":
 		return errors.New("--scaling compares runs, and --write-sweep is of one: leave out one of them")
+	case t.diff && (len(args) != 2 || t.out != "" || t.sweep != "" || t.extract != "" || kind != "" || t.results != nil):
+		return errors.New("--diff requires two runs, BEFORE and AFTER, without other outputs, --scaling and --results")
 	case kind != "" && len(args) < 2:
 		return errors.New("--scaling requires two runs: name a folder or a file of each")
 	}

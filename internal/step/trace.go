@@ -14,7 +14,7 @@ import (
 )
 
 // TracedSteps is how many overlapped steps a trace holds at most: the last ones.
-const TracedSteps = 3
+const TracedSteps = 20
 
 // Trace is what one rank's trace file holds: the last overlapped steps of one point.
 type Trace struct {

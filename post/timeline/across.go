@@ -29,6 +29,7 @@ type lane struct {
 	cost       int64           // ns, mean waiting time of the others in those
 	inSteps    int64           // ns, that part of cost
 	waits      map[step]int64  // ns of waiting
+	caused     map[step]int64  // ns of cost
 	lateness   map[step]counts // by step, of uneven calls
 }
 
@@ -58,6 +59,7 @@ type comparison struct {
 // compareRanks compares ranks; Timeline.Across stays null with fewer than two.
 func compareRanks(t *Timeline) {
 	c := &comparison{timeline: t}
+	t.compared = c
 	c.findLanes()
 	if world := statedWorld(t); len(c.lanes) > 0 && len(c.lanes) < world {
 		c.note(profiles.RanksMissing{Read: len(c.lanes), World: world})
@@ -120,7 +122,7 @@ func (c *comparison) findLanes() {
 		}
 		l := lanes[key]
 		if l == nil {
-			l = &lane{waits: map[step]int64{}, lateness: map[step]counts{}}
+			l = &lane{waits: map[step]int64{}, caused: map[step]int64{}, lateness: map[step]counts{}}
 			lanes[key] = l
 			c.lanes = append(c.lanes, l)
 		}

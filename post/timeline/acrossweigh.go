@@ -60,6 +60,7 @@ func (l *lane) costs(took []int64, least int64, in step) {
 	for _, t := range took {
 		cost := (t - least) / int64(len(took)-1)
 		l.cost += cost
+		l.caused[in] += cost
 		if in.name != "" {
 			l.inSteps += cost
 		}

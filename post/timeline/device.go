@@ -40,6 +40,7 @@ func analyse(d *trace.Device, o Options) Device {
 	out.Unknown = s.unclassified()
 	out.Notes = s.notes()
 	out.strips = s.strips()
+	out.operators = s.sumOperators()
 	return out
 }
 

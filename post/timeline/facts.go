@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"busbar/internal/notice"
 	"busbar/post/trace"
@@ -38,7 +39,9 @@ type factsDevice struct {
 	*Device
 	Notes  []factsNotice `json:"notes"`
 	Strips []Strip
-	Calls  [8][]byte // the numbers of Device.seen, each as differences; varints
+	Names  []operator
+	Calls  [8][]byte       // the numbers of Device.seen, each as differences; varints
+	Splits []*trace.Splits // of each call; empty if none has any
 	Origin int64
 }
 
@@ -66,7 +69,8 @@ func (r *reduced) facts() factsFile {
 	f := factsFile{reduced: r, Notes: kept(r.notes)}
 	for i := range r.devices {
 		d := &r.devices[i]
-		out := factsDevice{Device: d, Notes: kept(d.Notes), Strips: d.strips, Origin: d.origin}
+		out := factsDevice{Device: d, Notes: kept(d.Notes), Strips: d.strips, Names: d.operators,
+			Origin: d.origin}
 		var last [8]int64
 		for i := range d.seen {
 			now := d.seen[i].numbers()
@@ -74,6 +78,10 @@ func (r *reduced) facts() factsFile {
 				out.Calls[n] = binary.AppendVarint(out.Calls[n], v-last[n])
 			}
 			last = now
+			if s := d.seen[i].splits; s != nil {
+				out.Splits = slices.Grow(out.Splits, len(d.seen))[:len(d.seen)]
+				out.Splits[i] = s
+			}
 		}
 		f.Devices = append(f.Devices, out)
 	}
@@ -127,9 +135,12 @@ func parseFacts(text []byte) (*reduced, error) {
 		if d == nil {
 			return nil, errDamaged
 		}
-		d.Notes, d.strips, d.origin = notices(in.Notes), in.Strips, in.Origin
-		if !d.readCalls(in.Calls) || !d.consistent() {
+		d.Notes, d.strips, d.operators, d.origin = notices(in.Notes), in.Strips, in.Names, in.Origin
+		if !d.readCalls(in.Calls) || !d.consistent() || len(in.Splits) > len(d.seen) {
 			return nil, errDamaged
+		}
+		for i, s := range in.Splits {
+			d.seen[i].splits = s
 		}
 		f.devices = append(f.devices, *d)
 	}
@@ -160,6 +171,11 @@ func (d *Device) readCalls(columns [8][]byte) (ok bool) {
 // consistent reports whether all indexes exist.
 func (d *Device) consistent() bool {
 	within := func(i, n int) bool { return i >= 0 && i < n }
+	for _, o := range d.operators {
+		if len(o.Steps) != len(d.Steps)+1 {
+			return false
+		}
+	}
 	for _, s := range d.strips {
 		if !within(s.Step+1, len(d.Steps)+1) {
 			return false

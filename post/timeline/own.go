@@ -31,7 +31,7 @@ func recogniseOwn(name string) (k known, ok bool) {
 // setOwn records that a file is of busbar's own step, and of which.
 func (f *File) setOwn(o *trace.Own) {
 	f.Own, f.NoGPU, f.NonBlocking = o.Fact().Name(), o.OnHost || o.Rehearsed, o.NonBlocking
-	f.backend = o.Backend
+	f.Backend = o.Backend
 }
 
 // withoutBusbw removes bandwidths if times are not those of communication.
@@ -72,5 +72,5 @@ func (t *Timeline) backend() string {
 	if !t.own() {
 		return ""
 	}
-	return t.Files[0].backend
+	return t.Files[0].Backend
 }

@@ -26,8 +26,9 @@ type Timeline struct {
 
 	Replay *Replay `json:"replay,omitempty"` // null: there are no benchmark results
 
-	parties []*party               // communicators over ranks
-	shows   func(notice.Code) bool // nil: show all
+	parties  []*party               // communicators over ranks
+	shows    func(notice.Code) bool // nil: show all
+	compared *comparison
 }
 
 // Rule holds the name patterns that classify kernels and steps.
@@ -49,9 +50,8 @@ type File struct {
 	NoGPU bool   `json:"no_gpu,omitempty"` // host threads computed, possibly simulated
 
 	// operations of busbar's own step are started, then polled
-	NonBlocking bool `json:"non_blocking,omitempty"`
-
-	backend string // of the step that busbar ran
+	NonBlocking bool   `json:"non_blocking,omitempty"`
+	Backend     string `json:"backend,omitempty"` // of the step that busbar ran
 }
 
 // Parts are the times of one device in one span of time, in milliseconds. compute + exposed + memcpy_only + idle =
@@ -104,9 +104,10 @@ type Device struct {
 	Unknown     []Unclassified  `json:"unclassified"`
 	Notes       []notice.Notice `json:"notes"`
 
-	strips []Strip // for charts: the whole, then each step
-	seen   []seen  // communication for matching across ranks; by Start
-	origin int64   // nanoseconds since 1970 of the first activity, the origin of all times here; trace.Unknown
+	strips    []Strip    // for charts: the whole, then each step
+	operators []operator // kernels and copies by name, those with most time first
+	seen      []seen     // communication for matching across ranks; by Start
+	origin    int64      // nanoseconds since 1970 of the first activity, the origin of all times here; trace.Unknown
 }
 
 // Step is one training step on one device: the activities launched in it, from its first to the first of the next step

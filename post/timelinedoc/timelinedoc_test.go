@@ -168,3 +168,21 @@ func TestTimelineJSON(t *testing.T) {
 		t.Errorf("a list is missing: %s", &b)
 	}
 }
+
+func TestDiffText(t *testing.T) {
+	lo, hi := 11.7, 12.8
+	waiting := timeline.Changed{Part: profiles.WaitingForRanks, Rank: "rank 3", Before: 0.5, After: 12.3, Change: 11.8,
+		Lo: &lo, Hi: &hi, Significant: true}
+	call := waiting
+	call.Rank, call.Operator = "", "all_reduce 25 MiB x8"
+	d := &timeline.Diff{Before: timeline.DiffRun{Path: "a", Ranks: 8, Steps: 10}, Per: "step", LateRank: "rank 3",
+		After: timeline.DiffRun{Path: "b", Ranks: 8, Steps: 12}, Margin: 2, Parts: []timeline.Changed{waiting},
+		LateParts: []timeline.Changed{{Part: profiles.Computing, Before: 1, After: 12.5, Change: 11.5}},
+		Operators: []timeline.Changed{call}, Notes: []notice.Notice{notice.New(notice.Find("step-change").Example),
+			notice.New(profiles.RanksMissing{Read: 8, World: 16})}}
+	var got bytes.Buffer
+	if err := OfDiff(d).Write(&got, document.Text); err != nil {
+		t.Fatal(err)
+	}
+	golden.Text(t, filepath.Join("testdata", "diff.txt"), got.String())
+}

@@ -247,8 +247,15 @@ func TestStepRounds(t *testing.T) {
 		ComputeBusy: 0.004, CommAlone: 0.006, CommBusy: 0.006, Hidden: 0.004}); x != want {
 		t.Errorf("a round is %+v, want %+v", x, want)
 	}
-	if n := len(g.runs[0].traced); n != step.TracedSteps || g.runs[0].traced[n-1].Number != 4 {
-		t.Errorf("%d steps are kept, the last of round %d", n, g.runs[0].traced[n-1].Number)
+	r := g.runs[0]
+	if n := len(r.traced); n != 4 || r.traced[n-1].Number != 4 {
+		t.Errorf("%d steps are kept, the last of round %d", n, r.traced[n-1].Number)
+	}
+	for n := range step.TracedSteps {
+		r.trace(5+n, 0, program.Spans{})
+	}
+	if n := len(r.traced); n != step.TracedSteps || len(r.began) != n || r.traced[0].Number != 5 {
+		t.Errorf("%d steps are kept, the first of round %d", n, r.traced[0].Number)
 	}
 }
 

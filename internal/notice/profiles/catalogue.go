@@ -5,7 +5,7 @@ package profiles
 import "busbar/internal/notice"
 
 func init() {
-	notice.Register(replays, timelineNotes, timelineParts, timelines, traceNotes, training)
+	notice.Register(changes, replays, timelineNotes, timelineParts, timelines, traceNotes, training)
 }
 
 // Code identifies a notice.

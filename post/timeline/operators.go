@@ -1,0 +1,44 @@
+package timeline
+
+import (
+	"cmp"
+	"slices"
+)
+
+// operator is the time of the kernels that compute, or the copies, of one name.
+type operator struct {
+	Name   string
+	Copies bool
+	Steps  []int64 // ns outside steps, then by index in Device.Steps
+}
+
+func (o *operator) sum() (ns int64) {
+	for _, in := range o.Steps {
+		ns += in
+	}
+	return ns
+}
+
+// mostOperators is how many names are kept: those with most time. A device has some hundred at most.
+const mostOperators = 200
+
+// sumOperators returns the times of kernels that compute, and of copies, by name.
+func (s *study) sumOperators() (all []operator) {
+	of := map[int64]int{} // index in all
+	for i := range s.Activities {
+		a, copies := &s.Activities[i], s.classes[i] == copying
+		if s.classes[i] == communicating {
+			continue
+		}
+		key := int64(a.Name)<<2 | int64(s.classes[i])
+		n, met := of[key]
+		if !met {
+			n = len(all)
+			of[key] = n
+			all = append(all, operator{s.Names[a.Name], copies, make([]int64, len(s.host)+1)})
+		}
+		all[n].Steps[s.stepOf[i]+1] += a.End - a.Start
+	}
+	slices.SortStableFunc(all, func(a, b operator) int { return cmp.Compare(b.sum(), a.sum()) })
+	return all[:min(len(all), mostOperators)]
+}

@@ -1,0 +1,71 @@
+package timelinedoc
+
+import (
+	"cmp"
+	"fmt"
+
+	"busbar/internal/document"
+	"busbar/internal/notice"
+	"busbar/internal/notice/profiles"
+	"busbar/internal/units"
+	"busbar/post/timeline"
+)
+
+// OfDiff returns a diff as a document: the result first.
+func OfDiff(d *timeline.Diff) *document.Document {
+	s := &timelineDocument{}
+	doc := &s.Document
+	doc.Kind, doc.Tool, doc.Data, doc.Notices = "timeline-diff", d.Tool, d, d.Notes
+	var limits []string
+	for _, n := range d.Notes {
+		if f, is := n.Fact.(profiles.StepChange); is {
+			s.say("%s", notice.Sentence(f))
+			s.put(document.List(notice.Details(f)))
+			continue
+		}
+		limits = append(limits, notice.Paragraph(n.Fact))
+	}
+	s.say("before: %s; after: %s; %s, %s and %d", d.Before.Path, d.After.Path, units.Count(d.Before.Ranks, "rank"),
+		units.Count(d.Before.Steps, "whole step"), d.After.Steps)
+	of := "ranks"
+	if d.LateRank != "" {
+		of = "the ranks that wait for " + d.LateRank
+	}
+	s.changed(fmt.Sprintf("What changed, in ms per %s, mean over %s:", d.Per, of), "part", d.Parts)
+	s.say("Before and after are medians over steps, a change is the median of all differences. "+
+		"Changes below %.3f ms are no finding.", d.Margin)
+	if d.Calibrated {
+		s.say("Computing is no finding: rank --step calibrates it in each launch.")
+	}
+	s.changed("On "+d.LateRank+", less the mean of the other ranks, in ms:", "part", d.LateParts)
+	s.changed("What accounts for it, in ms, collectives as far as exposed:", "operator~", d.Operators)
+	s.list("Limits:", limits)
+	return doc
+}
+
+// changed is a table of changes.
+func (s *timelineDocument) changed(title, first string, all []timeline.Changed) {
+	var rows [][]string
+	for _, c := range all[:min(len(all), mostRows)] {
+		if c.Before == 0 && c.After == 0 {
+			continue
+		}
+		name := cmp.Or(c.Operator, profiles.ChangedPart{Part: c.Part, Rank: c.Rank}.Name())
+		if c.Operator != "" && c.Rank != "" {
+			name = c.Rank + ": " + name
+		}
+		ci, significant := "-", ""
+		if c.Lo != nil {
+			ci = fmt.Sprintf("%+.3f to %+.3f", *c.Lo, *c.Hi)
+		}
+		if c.Significant {
+			significant = cmp.Or(map[bool]string{true: "unknown"}[c.Lo == nil], "yes")
+		}
+		rows = append(rows, []string{name, three(c.Before), three(c.After), fmt.Sprintf("%+.3f", c.Change), ci,
+			significant})
+	}
+	if rows != nil {
+		s.title(title)
+		s.table(rows, first, "before>", "after>", "change>", "95 % CI>", "significant")
+	}
+}
