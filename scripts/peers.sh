@@ -3,7 +3,7 @@
 #   OSU_ALLTOALLV=PATH IMB_MPI1=PATH scripts/peers.sh [LAUNCHES]      default: 12
 # It requires an idle machine, make build, and osu_alltoallv or IMB-MPI1 of the same MPI. Sizes are bytes per pair of ranks.
 # Against OSU (7.3 or newer): latency mode, each call after a barrier, median over calls, mean over ranks. Against IMB:
-# throughput mode and -sync off, calls back to back, mean. rank uses MPI_THREAD_MULTIPLE, the others no threads.
+# throughput mode and -sync off, calls back to back, mean. rank uses MPI_THREAD_MULTIPLE, and with Open MPI so do the peers.
 # The ratio is busbar's time to the peer's: its median over launches, and the 95 % CI by order statistics. A row is met if
 # the upper end is at most 1.05, missed if the lower end is above it, else inconclusive: then more launches run, in twelves,
 # up to 48.
@@ -25,7 +25,7 @@ if [ ${#peers[@]} = 0 ]; then
 fi
 printf '%s\n' "${sizes[@]}" >"$work/lengths"
 
-start() { scripts/mpirun.sh -np "$np" "$@" </dev/null; }
+start() { OMPI_MPI_THREAD_LEVEL=3 scripts/mpirun.sh -np "$np" "$@" </dev/null; }
 
 # busbar MODE FIELD prints the bytes per pair and the time in seconds of each size: of a list the mean.
 busbar() {
