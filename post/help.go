@@ -25,6 +25,7 @@ Exit codes:
   0  done, possibly with warnings (incomplete last line, skipped file)
   1  wrong usage
   2  nothing usable to read, or output that cannot be written
-  7  --fail-above: slower or failed points; --fail-on: notices of this severity
+  7  --fail-above: slower or failed points; --fail-below: lower bandwidth;
+     --fail-on: notices of this severity
   130, 143  stopped by SIGINT (Ctrl-C) or SIGTERM; no file is half written
 `

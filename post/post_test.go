@@ -83,7 +83,8 @@ func TestExitCodes(t *testing.T) {
 		{"plot --format svg measured", 0},
 		{"timeline", 1}, {"timeline --format xml measured", 1}, {"timeline --comm-pattern ( measured", 1},
 		{"timeline --step-pattern [ measured", 1}, {"timeline --top 0 measured", 1}, {"timeline gone", 2},
-		{"timeline measured", 2},
+		{"timeline measured", 2}, {"expect gone", 2}, {"expect measured", 0}, {"expect --reference gone measured", 2},
+		{"expect --fail-below half measured", 1}, {"expect --peak 3 measured", 1}, {"expect --fail-on x measured", 1},
 		{"--help", 0}, {"help plot", 0}, {"merge --help", 0}, {"--version", 0}, {"completion zsh", 0},
 	} {
 		var stdout, stderr bytes.Buffer

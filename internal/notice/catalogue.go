@@ -47,6 +47,7 @@ func init() {
 		steps,
 		stepOverlaps,
 		reports,
+		expected,
 	)
 }
 
