@@ -80,8 +80,7 @@ var expected = []Entry{
 	{Example: BelowPublished{published}, Severity: Warning, Source: expectSource,
 		Text:   "{At}: below the published values; {Sources source} published {Lowest} to {Highest}",
 		Advice: "check links, NICs and NCCL's settings",
-		How: `post log shows which network and which transport NCCL uses; rank --preflight checks the hosts; rank
-			--pattern finds a slow node.`,
+		How:    "post log shows the network that NCCL uses; rank --pattern finds a slow node.",
 		Doc: "The bus bandwidth is more than 15 % below the lowest published value."},
 	{Example: NoPublished{TooFewSources, "8 x H100, 4 nodes, EFA, all_gather", 2}, Severity: Info,
 		Source: expectSource, Text: "no verdict: {Reason}[ ({Sources} at most)][: {Of}]",

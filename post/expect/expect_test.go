@@ -108,6 +108,8 @@ func TestVerdicts(t *testing.T) {
 	again.BusBW = 100e9 // of the same source, at another size
 	again.Size = size / 2
 	small := table(size/2, 300, 310, 320)
+	other := again // of a fourth source
+	other.Source = "d"
 	for name, c := range map[string]struct {
 		all   Reference
 		size  int64
@@ -124,6 +126,7 @@ func TestVerdicts(t *testing.T) {
 		"nor widens the range":        {append(three[:3:3], limit), size, 200e9, Below},
 		"one source twice":            {append(three[:2:2], again), size, 410e9, NoReference},
 		"its nearest size counts":     {append(three[:3:3], again), size, 200e9, Below},
+		"nor another size":            {append(three[:3:3], small[1], other), size, 330e9, Below},
 		"larger than all sources":     {small, size, 310e9, NoReference},
 		"sizes of both sides":         {append(small[:2:2], three[2]), size * 3 / 4, 310e9, Within},
 		"more than twice as large":    {three, 2*size + 1, 410e9, NoReference},

@@ -49,7 +49,8 @@ func (p Point) Highest() float64 { return p.Sources[len(p.Sources)-1].BusBW }
 // near reports whether sizes are within a factor of two.
 func near(a, b int64) bool { return a <= 2*b && b <= 2*a }
 
-// judge compares one value with the measured rows of its shape, of each source the one of the nearest size.
+// judge compares one value with the measured rows of its shape, of each source the one of the nearest size. Where
+// enough sources have that size, only these count.
 func (all Reference) judge(s Shape, v notice.Value) Point {
 	size := int64(v.Size)
 	distance := func(r Row) float64 { return math.Abs(math.Log2(float64(r.Size) / float64(size))) }
@@ -68,6 +69,11 @@ func (all Reference) judge(s Shape, v notice.Value) Point {
 			n++
 		}
 		p.Sources = append(p.Sources, rows[n/2])
+	}
+	if same := slices.DeleteFunc(slices.Clone(p.Sources), func(r Row) bool {
+		return distance(r) > math.Log2(sameSize)
+	}); len(same) >= enoughSources {
+		p.Sources = same
 	}
 	slices.SortFunc(p.Sources, func(a, b Row) int { return cmp.Or(lowest(a, b), cmp.Compare(a.Source, b.Source)) })
 	if len(p.Sources) < enoughSources || !surrounded(p.Sources, size) {
