@@ -20,6 +20,7 @@ type expecter struct {
 	streams
 	expectdoc.Options
 	failBelow, save, out string
+	below                float64 // share
 	outputFlags
 }
 
@@ -41,7 +42,7 @@ fewer than three sources. docs/expect.md has the rules and the coverage.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var err error
 			if e.Peaks, err = analysis.ParsePeaks(peaks); err == nil && e.failBelow != "" {
-				if e.FailBelow, err = compare.ParsePercent(e.failBelow); err != nil {
+				if e.below, err = compare.ParsePercent(e.failBelow); err != nil {
 					err = fmt.Errorf("--fail-below %w", err)
 				}
 			}
@@ -78,5 +79,5 @@ func (e *expecter) run(ctx context.Context, args []string) error {
 			return err
 		}
 	}
-	return errors.Join(e.write(found.Document(e.Shows), e.stdout), found.Failed())
+	return errors.Join(e.write(found.Document(e.Shows), e.stdout), found.Failed(e.below))
 }

@@ -1,10 +1,8 @@
 package expect
 
 import (
-	"bufio"
 	"cmp"
 	"fmt"
-	"io"
 	"math/bits"
 	"regexp"
 	"strings"
@@ -18,10 +16,11 @@ import (
 
 // Shape is what two results must share to be comparable, beside the size.
 type Shape struct {
-	GPU            string // "H100", "A100 PCIe"
-	PerNode, Nodes int    // ranks of a node, nodes
-	Fabric         string // what joins the ranks that are farthest apart: "NVSwitch", "EFA"
-	Collective     coll.Collective
+	GPU        string          `json:"gpu"` // "H100", "A100 PCIe"
+	PerNode    int             `json:"ranks_per_node,omitempty"`
+	Nodes      int             `json:"nodes,omitempty"`
+	Fabric     string          `json:"fabric"` // what joins the ranks that are farthest apart: "NVSwitch", "EFA"
+	Collective coll.Collective `json:"collective"`
 }
 
 // Comparable reports whether bandwidths of both may be compared: all is equal, and the nodes are within one power of
@@ -32,11 +31,10 @@ func (s Shape) Comparable(with Shape) bool {
 	return nodes && s == with
 }
 
-// covers reports whether a limit, which may leave out ranks, nodes and size, is about a point.
-func (r Row) covers(s Shape, size int64) bool {
-	of := r.Shape
-	of.PerNode, of.Nodes = cmp.Or(of.PerNode, s.PerNode), cmp.Or(of.Nodes, s.Nodes)
-	return of.Comparable(s) && (r.Size == 0 || size == 0 || near(r.Size, size))
+// covers reports whether a limit, which may leave out ranks and nodes, is about a shape.
+func (r Row) covers(s Shape) bool {
+	r.PerNode, r.Nodes = cmp.Or(r.PerNode, s.PerNode), cmp.Or(r.Nodes, s.Nodes)
+	return r.Comparable(s)
 }
 
 // String is "8 x H100, 2 nodes, EFA, all_reduce".
@@ -81,22 +79,13 @@ var fabrics = []struct{ mark, fabric string }{
 }
 
 // FabricInLog is the network that NCCL's lines in a log name; "" where there are none.
-func FabricInLog(r io.Reader) string {
-	best := len(fabrics)
-	lines := bufio.NewScanner(r)
-	lines.Buffer(nil, 1<<20)
-	for lines.Scan() {
-		for i := range fabrics[:best] {
-			if strings.Contains(lines.Text(), fabrics[i].mark) {
-				best = i
-				break
-			}
+func FabricInLog(log string) string {
+	for _, f := range fabrics {
+		if strings.Contains(log, f.mark) {
+			return f.fabric
 		}
 	}
-	if best == len(fabrics) {
-		return ""
-	}
-	return fabrics[best].fabric
+	return ""
 }
 
 // fabricOf is the network between the nodes of a run, as far as its record has it.
@@ -120,26 +109,22 @@ func fabricOf(run *result.Run) (fabric string) {
 }
 
 // shapeOf is the shape of a curve. fabric is of several nodes; where it is "", that of the record counts. gap is what
-// is missing.
-func shapeOf(c *analysis.Curve, fabric string) (s Shape, gap *notice.NoPublished) {
+// is missing; "": nothing is.
+func shapeOf(c *analysis.Curve, fabric string) (s Shape, gap notice.ReferenceGap) {
 	run := c.Runs[0]
 	s = Shape{gpuOf(run.Device), run.RanksPerNode, run.Nodes, cmp.Or(fabric, fabricOf(run)), c.Collective}
 	if s.Nodes == 1 {
 		s.Fabric = inside(s.GPU)
 	}
-	missing := func(why notice.ReferenceGap, of string) (Shape, *notice.NoPublished) {
-		return s, &notice.NoPublished{Reason: why, Of: of}
-	}
-	_, trusted := c.Trusted()
-	switch {
+	switch _, trusted := c.Trusted(); {
 	case !trusted || c.Mode == coll.Latency || c.Uneven():
-		return missing(notice.NoSpeedMeasured, "")
+		return s, notice.NoSpeedMeasured
 	case s.GPU == "":
-		return missing(notice.UnnamedGPU, run.Device)
+		return s, notice.UnnamedGPU
 	case s.Nodes == 0 || s.PerNode == 0:
-		return missing(notice.UnrecordedNodes, "")
+		return s, notice.UnrecordedNodes
 	case s.Fabric == "":
-		return missing(notice.UnrecordedFabric, "")
+		return s, notice.UnrecordedFabric
 	}
-	return s, nil
+	return s, ""
 }

@@ -4,16 +4,19 @@ package expect
 
 import (
 	"bytes"
+	"cmp"
 	_ "embed"
 	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 
 	"busbar/internal/coll"
+	"busbar/internal/units"
 )
 
 // Kind is what a row states.
@@ -29,20 +32,22 @@ const (
 // Row is one value of a table.
 type Row struct {
 	Shape
-	Size                          int64   // bytes, as nccl-tests counts them; 0: not stated
-	BusBW                         float64 // bytes per second
-	Kind                          Kind
-	System, Source, Date, Checked string // Checked is when the value was last read at its source; "": never
+	Size    int64           `json:"size_bytes,omitempty"` // as nccl-tests counts it; 0: not stated
+	BusBW   units.Bandwidth `json:"busbw"`                // bytes per second
+	Kind    Kind            `json:"kind"`
+	System  string          `json:"system,omitempty"`
+	Source  string          `json:"source"`
+	Date    string          `json:"date,omitempty"`    // of the measurement
+	Checked string          `json:"checked,omitempty"` // when it was last read at its source; "": never
+	URL     string          `json:"url,omitempty"`     // of the source, where that is public
 }
 
 // Reference is a table of values.
 type Reference []Row
 
-// Columns are those of a table. The first seven are required.
-var Columns = []string{
-	"gpu", "ranks_per_node", "nodes", "fabric", "collective", "size_bytes", "busbw_GBps",
-	"kind", "system", "source", "date", "checked",
-}
+// columns are those of a table, in their order. The first seven are required.
+var columns = strings.Split(
+	"gpu,ranks_per_node,nodes,fabric,collective,size_bytes,busbw_GBps,kind,system,source,date,checked", ",")
 
 const requiredColumns = 7
 
@@ -62,12 +67,12 @@ func Published() Reference {
 func With(paths []string) (Reference, error) {
 	all := Published()
 	for _, path := range paths {
-		f, err := os.Open(path)
+		text, err := os.ReadFile(path)
 		if err != nil {
 			return nil, err
 		}
-		more, err := read(path, f)
-		if err = errors.Join(err, f.Close()); err != nil {
+		more, err := read(path, bytes.NewReader(text))
+		if err != nil {
 			return nil, err
 		}
 		all = append(all, more...)
@@ -78,95 +83,71 @@ func With(paths []string) (Reference, error) {
 // read parses a table with a heading.
 func read(name string, from io.Reader) (all Reference, err error) {
 	r := csv.NewReader(from)
-	r.Comment, r.FieldsPerRecord, r.TrimLeadingSpace = '#', -1, true
-	var heading []string
-	for {
-		cells, err := r.Read()
-		if err == io.EOF {
-			break
-		}
-		line, _ := r.FieldPos(0)
-		if parse := (*csv.ParseError)(nil); errors.As(err, &parse) {
-			line, err = parse.Line, parse.Err
-		}
-		if err == nil && heading == nil {
-			heading, err = cells, checkHeading(cells)
-		} else if err == nil {
+	r.Comment = '#'
+	line := 1
+	heading, err := r.Read()
+	n := len(heading)
+	if err == nil && (n < requiredColumns || !slices.Equal(heading, columns[:min(n, len(columns))])) {
+		line, _ = r.FieldPos(0)
+		err = fmt.Errorf("the heading is not %s (%d are required)", strings.Join(columns, ","), requiredColumns)
+	}
+	for err == nil {
+		var cells []string
+		if cells, err = r.Read(); err == nil {
+			line, _ = r.FieldPos(0)
 			var row Row
-			row, err = parseRow(heading, cells, name)
+			row, err = parseRow(cells, name)
 			all = append(all, row)
 		}
-		if err != nil {
-			return nil, fmt.Errorf("%s:%d: %w", name, line, err)
-		}
 	}
-	if len(all) == 0 {
-		return nil, fmt.Errorf("%s: no rows; a table begins with the line %s", name, strings.Join(Columns, ","))
+	switch parse := (*csv.ParseError)(nil); {
+	case err == io.EOF && all != nil:
+		return all, nil
+	case err == io.EOF:
+		err = errors.New("no rows")
+	case errors.As(err, &parse):
+		line, err = parse.Line, parse.Err
 	}
-	return all, nil
-}
-
-func checkHeading(cells []string) error {
-	has := map[string]bool{}
-	for _, c := range cells {
-		has[c] = true
-	}
-	for _, c := range Columns[:requiredColumns] {
-		if !has[c] {
-			return fmt.Errorf("the heading lacks the column %s (required: %s)", c,
-				strings.Join(Columns[:requiredColumns], ", "))
-		}
-	}
-	return nil
+	return nil, fmt.Errorf("%s:%d: %w", name, line, err)
 }
 
 // parseRow reads one row; a row without kind is measured, and one without source is of its file.
-func parseRow(heading, cells []string, name string) (row Row, err error) {
-	if len(cells) != len(heading) {
-		return row, fmt.Errorf("%d cells, not the %d of the heading", len(cells), len(heading))
-	}
-	cell := map[string]string{"kind": string(Measured), "source": name}
-	for i, c := range cells {
-		if c != "" {
-			cell[heading[i]] = c
+func parseRow(cells []string, name string) (r Row, err error) {
+	cells = append(slices.Clone(cells), make([]string, len(columns)-len(cells))...)
+	r = Row{Shape: Shape{GPU: cells[0], Fabric: cells[3]}, Kind: cmp.Or(Kind(cells[7]), Measured), System: cells[8],
+		Source: cmp.Or(cells[9], name), Date: cells[10], Checked: cells[11]}
+	number := func(i int) float64 {
+		v, bad := strconv.ParseFloat(cells[i], 64)
+		if optional := r.Kind != Measured && cells[i] == "" && columns[i] != "busbw_GBps"; optional {
+			return 0 // limits are often stated without
 		}
-	}
-	row = Row{Shape: Shape{GPU: cell["gpu"], Fabric: cell["fabric"]}, Kind: Kind(cell["kind"]), System: cell["system"],
-		Source: cell["source"], Date: cell["date"], Checked: cell["checked"]}
-	numbers := map[string]float64{}
-	for _, column := range []string{"ranks_per_node", "nodes", "size_bytes", "busbw_GBps"} {
-		text := cell[column]
-		if text == "" && row.Kind != Measured && column != "busbw_GBps" {
-			continue // limits are often stated without
+		if bad != nil || !(v > 0 && v < 1e15) {
+			err = fmt.Errorf("%s: %q is not a number above 0", columns[i], cells[i])
 		}
-		v, err := strconv.ParseFloat(text, 64)
-		if err != nil || !(v > 0 && v < 1e15) || column != "busbw_GBps" && v != float64(int64(v)) {
-			return row, fmt.Errorf("%s: %q is not a number above 0", column, text)
-		}
-		numbers[column] = v
+		return v
 	}
-	row.PerNode, row.Nodes = int(numbers["ranks_per_node"]), int(numbers["nodes"])
-	row.Size, row.BusBW = int64(numbers["size_bytes"]), numbers["busbw_GBps"]*1e9
+	r.PerNode, r.Nodes = int(number(1)), int(number(2))
+	r.Size, r.BusBW = int64(number(5)), units.Bandwidth(number(6)*1e9)
+	r.URL = urlOf(r.Source)
 	switch {
-	case row.Kind != Measured && row.Kind != Threshold && row.Kind != Claim:
-		return row, fmt.Errorf("kind: %q is not measured, threshold or claim", row.Kind)
-	case row.GPU == "" || row.Fabric == "":
-		return row, errors.New("gpu or fabric is empty")
+	case !slices.Contains([]Kind{Measured, Threshold, Claim}, r.Kind):
+		err = fmt.Errorf("kind: %q is not measured, threshold or claim", r.Kind)
+	case r.GPU == "" || r.Fabric == "":
+		err = errors.New("gpu or fabric is empty")
 	}
-	row.Collective, err = coll.ParseCollective(cell["collective"])
-	return row, err
+	var unknown error
+	r.Collective, unknown = coll.ParseCollective(cells[4])
+	return r, errors.Join(err, unknown)
 }
 
 // Write writes a table.
 func (all Reference) Write(w io.Writer) error {
 	out := csv.NewWriter(w)
-	err := out.Write(Columns)
+	err := out.Write(columns)
 	for _, r := range all {
-		err = errors.Join(err, out.Write([]string{
-			r.GPU, strconv.Itoa(r.PerNode), strconv.Itoa(r.Nodes), r.Fabric, r.Collective.String(),
-			strconv.FormatInt(r.Size, 10), strconv.FormatFloat(r.BusBW/1e9, 'g', 6, 64), string(r.Kind),
-			r.System, r.Source, r.Date, r.Checked,
-		}))
+		err = errors.Join(err, out.Write([]string{r.GPU, fmt.Sprint(r.PerNode), fmt.Sprint(r.Nodes), r.Fabric,
+			r.Collective.String(), fmt.Sprint(r.Size), fmt.Sprintf("%.6g", float64(r.BusBW)/1e9), string(r.Kind),
+			r.System, r.Source, r.Date, r.Checked}))
 	}
 	out.Flush()
 	return errors.Join(err, out.Error())
@@ -174,26 +155,19 @@ func (all Reference) Write(w io.Writer) error {
 
 // origin is who measured: values of one repository, thread or launch count once.
 func (r Row) origin() string {
-	if strings.Contains(r.Source, "://") {
-		return r.Source
-	}
 	of, _, _ := strings.Cut(r.Source, ":")
 	return of
 }
 
-// URL is where the value was published; "" where the source is no public one.
-func (r Row) URL() string {
+// urlOf is where "owner/repository:path@commit" or "owner/repository#thread" is; "" for other sources.
+func urlOf(source string) string {
 	const host = "https://github.com/"
-	repository, path, file := strings.Cut(r.Source, ":")
-	thread, number, numbered := strings.Cut(r.Source, "#")
-	path, commit, versioned := strings.Cut(path, "@")
-	switch {
-	case strings.Contains(r.Source, "://"):
-		return r.Source
-	case strings.Count(repository, "/") == 1 && file && versioned:
+	if repository, path, is := strings.Cut(source, ":"); is && strings.Count(repository, "/") == 1 {
+		path, commit, _ := strings.Cut(path, "@")
 		return host + repository + "/blob/" + commit + "/" + path
-	case strings.Count(thread, "/") == 1 && numbered:
-		return host + thread + "/issues/" + number
+	}
+	if repository, number, is := strings.Cut(source, "#"); is && strings.Count(repository, "/") == 1 {
+		return host + repository + "/issues/" + number
 	}
 	return ""
 }

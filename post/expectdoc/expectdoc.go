@@ -2,6 +2,7 @@
 package expectdoc
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -29,15 +30,12 @@ type Options struct {
 	Fabric    string   // between several nodes; "": of record or log
 	Reference []string // tables of the user
 	Peaks     analysis.Peaks
-	FailBelow float64 // share of the median of the published values; 0: never fail
 	Note      func(path string, made *importer.Imported)
 }
 
 // Expected is what was found.
 type Expected struct {
-	answers  []expect.Answer // the worst first
-	ceilings *analysis.Ceilings
-	failed   []string
+	Answers  []expect.Answer // the worst first
 	Problems []notice.Notice // of files
 }
 
@@ -52,12 +50,22 @@ func Read(ctx context.Context, args []string, o Options) (*Expected, error) {
 		return nil, err
 	}
 	defer func() { _ = os.RemoveAll(dir) }() // only copies
-	files, sources, problems, err := find(ctx, args, dir, o.Note)
-	if err != nil {
-		return nil, err
+	k := &detect.Kinds{Importer: importer.Importer{Dir: dir}, Note: o.Note, Imported: map[string]string{}}
+	for _, path := range args {
+		if err := k.Add(ctx, path); err != nil {
+			return nil, err
+		}
 	}
-	e := &Expected{ceilings: analysis.NewCeilings(o.Peaks), Problems: problems}
-	byFabric, left := map[string]*analysis.Collector{}, 0
+	e, files := &Expected{}, slices.Sorted(maps.Keys(k.Imported))
+	if len(args) == 0 || len(k.Results) > 0 {
+		more, problems, err := input.Find(k.Results)
+		if err != nil {
+			return nil, err
+		}
+		files, e.Problems = append(files, more...), problems
+	}
+	ceilings, left := analysis.NewCeilings(o.Peaks), 0
+	curves := map[string]*analysis.Collector{} // by network
 	for _, path := range files {
 		f, err := export.ReadRun(ctx, path)
 		if ctx.Err() != nil {
@@ -67,97 +75,75 @@ func Read(ctx context.Context, args []string, o Options) (*Expected, error) {
 			e.Problems = append(e.Problems, notice.OfError(path, err))
 			continue
 		}
-		fabric := o.Fabric
-		if log := sources[path]; fabric == "" && log != "" {
-			fabric = fabricIn(log)
-		}
-		if byFabric[fabric] == nil {
-			byFabric[fabric] = analysis.NewCollector()
+		fabric := cmp.Or(o.Fabric, fabricIn(k.Imported[path]))
+		if curves[fabric] == nil {
+			curves[fabric] = analysis.NewCollector()
 		}
 		for i := range f.Records {
 			row := result.Row{Run: &f.Run, Record: &f.Records[i]}
-			e.ceilings.Add(row)
-			if !byFabric[fabric].Add(row) {
+			ceilings.Add(row)
+			if !curves[fabric].Add(row) {
 				left++
 			}
 		}
 	}
-	for _, fabric := range slices.Sorted(maps.Keys(byFabric)) {
-		for _, c := range byFabric[fabric].Curves() {
-			e.judge(table.Judge(c, fabric), o.FailBelow)
-		}
+	if err := e.judge(table, curves, ceilings); err == nil || left == 0 {
+		return e, err
 	}
-	if len(e.answers) == 0 && left > 0 {
-		return nil, fmt.Errorf("%s without a time, collective or number of ranks: nothing to judge; "+
-			"post import --set adds what a log lacks", units.Count(left, "point"))
-	}
-	if len(e.answers) == 0 {
-		return nil, &result.NothingError{Problems: e.Problems}
-	}
-	slices.SortStableFunc(e.answers, expect.Worst)
-	return e, nil
+	return nil, fmt.Errorf("%s without a time, collective or number of ranks: nothing to judge; "+
+		"post import --set adds what a log lacks", units.Count(left, "point"))
 }
 
-// find returns files of results, and the sources of those that were imported.
-func find(ctx context.Context, args []string, dir string, note func(string, *importer.Imported)) (
-	files []string, sources map[string]string, problems []notice.Notice, err error,
-) {
-	if len(args) == 0 {
-		files, problems, err = input.Find(nil)
-		return files, nil, problems, err
-	}
-	k := &detect.Kinds{Importer: importer.Importer{Dir: dir}, Note: note, Imported: map[string]string{}}
-	for _, path := range args {
-		if err := k.Add(ctx, path); err != nil {
-			return nil, nil, nil, err
-		}
-	}
-	if len(k.Results) > 0 {
-		files, problems, err = input.Find(k.Results)
-	}
-	for path := range k.Imported {
-		files = append(files, path)
-	}
-	slices.Sort(files)
-	return files, k.Imported, problems, err
-}
-
-// fabricIn is the network that a log names; an unreadable one names none.
+// fabricIn is the network that a log names; "" if there is none.
 func fabricIn(log string) string {
-	f, err := os.Open(log)
-	if err != nil {
-		return ""
+	text, _ := os.ReadFile(log) // it was read for the import
+	return expect.FabricInLog(string(text))
+}
+
+// judge fills the answers. The error is that there are none.
+func (e *Expected) judge(
+	table expect.Reference, curves map[string]*analysis.Collector, ceilings *analysis.Ceilings,
+) error {
+	for _, fabric := range slices.Sorted(maps.Keys(curves)) {
+		for _, c := range curves[fabric].Curves() {
+			e.Answers = append(e.Answers, table.Judge(c, fabric, ceilings.OfCurve(c)))
+		}
 	}
-	defer f.Close()
-	return expect.FabricInLog(f)
+	if e.Answers == nil {
+		return &result.NothingError{Problems: e.Problems}
+	}
+	slices.SortStableFunc(e.Answers, expect.Worst)
+	return nil
 }
 
 // BelowError reports results below --fail-below.
-type BelowError struct{ results []string }
+type BelowError struct{ text string }
 
-func (e *BelowError) Error() string { return strings.Join(e.results, "\n") }
+func (e *BelowError) Error() string { return e.text }
 
-func (e *Expected) judge(a expect.Answer, failBelow float64) {
-	e.answers = append(e.answers, a)
-	if p := a.Decisive(); p != nil && float64(p.BusBW) < failBelow*p.Median {
-		e.failed = append(e.failed, fmt.Sprintf("%s: %v at %v is %v of %v, the median of published values",
-			a.Curve.Title(), p.BusBW, p.Size, units.Share(float64(p.BusBW)/p.Median), units.Bandwidth(p.Median)))
+// Failed is an error if a result is below that share of the median of its sources.
+func (e *Expected) Failed(share float64) error {
+	var low []string
+	for _, a := range e.Answers {
+		if len(a.Points) == 0 {
+			continue
+		}
+		if p := a.Decisive(); float64(p.BusBW) < share*float64(p.Median()) {
+			low = append(low, fmt.Sprintf("%s: %v at %v is %v of %v, the median of published values", a.Title, p.BusBW,
+				p.Size, units.Share(p.BusBW/p.Median()), p.Median()))
+		}
 	}
-}
-
-// Failed is the error of --fail-below; nil where no result is below it.
-func (e *Expected) Failed() error {
-	if e.failed == nil {
+	if low == nil {
 		return nil
 	}
-	return &BelowError{e.failed}
+	return &BelowError{strings.Join(low, "\n")}
 }
 
 // Save writes the values as a table that --reference reads: dir/name.csv. Values without a known shape are left out.
 func (e *Expected) Save(ctx context.Context, dir, name string, wrote func(path string)) error {
 	var rows expect.Reference
-	for _, a := range e.answers {
-		rows = append(rows, a.Rows()...)
+	for _, a := range e.Answers {
+		rows = append(rows, a.Own...)
 	}
 	if len(rows) == 0 {
 		return errors.New("nothing to save: no result has a known GPU, number of nodes and network (--fabric)")
@@ -168,76 +154,65 @@ func (e *Expected) Save(ctx context.Context, dir, name string, wrote func(path s
 
 // Document is what is shown.
 func (e *Expected) Document(shows func(notice.Code) bool) *document.Document {
-	d := &document.Document{Kind: "expect", Title: "Expected bandwidth", Data: e.data()}
-	var first document.Findings
-	for _, a := range e.answers {
-		if n := a.Notice; shows(n.Code()) {
-			first = append(first, n)
+	data := struct {
+		Verdict notice.PublishedVerdict `json:"verdict"` // of the worst curve
+		Sources []expect.Row            `json:"sources"` // of that verdict
+		Curves  []expect.Answer         `json:"curves"`
+	}{Verdict: e.Answers[0].Verdict, Curves: e.Answers}
+	if len(e.Answers[0].Points) > 0 {
+		data.Sources = e.Answers[0].Decisive().Sources
+	}
+	d := &document.Document{Kind: "expect", Title: "Expected bandwidth", Data: data}
+	for _, a := range e.Answers {
+		if shows(a.Notice.Code()) {
+			d.Notices = append(d.Notices, a.Notice)
 		}
 	}
-	d.Notices = first
-	if first != nil {
-		d.Add(first)
+	if d.Notices != nil {
+		d.Add(document.Findings(slices.Clone(d.Notices)))
 	}
-	listed := map[string]bool{} // sources, by their title
-	for _, a := range e.answers {
-		if len(a.Points)+len(a.Limits) > 0 {
-			d.Add(e.section(a, listed))
-		}
+	listed := map[string]bool{} // titles
+	for _, a := range e.Answers {
+		addCurve(d, a, listed)
 	}
 	return d
 }
 
-// section is the table of a curve. Sources and limits follow the first curve that has them.
-func (e *Expected) section(a expect.Answer, listed map[string]bool) *document.Section {
-	s := &document.Section{Title: a.Curve.Title()}
-	s.Add(document.Paragraph("shape: " + a.Shape.String()))
-	ceiling := e.ceilings.OfCurve(a.Curve)
-	t := &document.Table{Columns: document.NumericColumns("size", "busbw", "lowest", "highest", "sources", "%peak")}
-	t.Columns = append(t.Columns, document.Column{Name: "verdict"})
-	for _, p := range a.Points {
-		t.Row(p.Size.String(), units.Gigabytes(float64(p.BusBW)), units.Gigabytes(p.Lowest()),
-			units.Gigabytes(p.Highest()), fmt.Sprint(len(p.Sources)), peak(ceiling, p), string(p.Verdict))
-	}
+// addCurve adds the table of a curve. Sources and limits follow the first curve that has them.
+func addCurve(d *document.Document, a expect.Answer, listed map[string]bool) {
 	add := func(title string, rows []expect.Row) {
-		if len(rows) > 0 && !listed[title] {
+		var list document.List
+		for _, r := range rows {
+			words := []string{r.BusBW.String()}
+			if r.Size > 0 {
+				words[0] += " at " + units.Bytes(r.Size).String()
+			}
+			for _, w := range []string{string(r.Kind), r.System} {
+				if w != "" && w != string(expect.Measured) {
+					words = append(words, w)
+				}
+			}
+			list = append(list, strings.Join(words, ", ")+": "+r.Source)
+		}
+		if title += ": " + a.Shape.String(); list != nil && !listed[title] {
 			listed[title] = true
-			s.Add(&document.Section{Title: title, Blocks: []document.Block{list(rows)}})
+			d.Add(&document.Section{Title: title, Blocks: []document.Block{list}})
 		}
 	}
-	if p := a.Decisive(); p != nil {
+	if len(a.Points) > 0 {
+		t := &document.Table{Columns: document.NumericColumns("size", "busbw", "lowest", "highest", "sources", "%peak")}
+		t.Columns = append(t.Columns, document.Column{Name: "verdict"})
+		for _, p := range a.Points {
+			peak := ""
+			if p.Peak > 0 {
+				peak = fmt.Sprintf("%.1f", 100*float64(p.Peak))
+			}
+			t.Row(p.Size.String(), units.Gigabytes(float64(p.BusBW)), units.Gigabytes(float64(p.Lowest())),
+				units.Gigabytes(float64(p.Highest())), fmt.Sprint(len(p.Sources)), peak, string(p.Verdict))
+		}
 		t.DropEmpty()
-		s.Add(t)
-		if a.Omit > 0 {
-			s.Add(document.Paragraph(units.Count(a.Omit, "size") + " without three sources: no verdict"))
-		}
-		add(fmt.Sprintf("Sources: %v, %v", a.Shape, p.Size), p.Sources)
+		d.Add(&document.Section{Title: a.Title, Blocks: []document.Block{t}})
+		add("Sources at "+a.Decisive().Size.String(), a.Decisive().Sources)
 	}
-	add(fmt.Sprintf("Thresholds and claims, not in the range: %v", a.Shape), a.Limits)
-	return s
-}
-
-func peak(c analysis.Ceiling, p expect.Point) string {
-	if !c.Known() {
-		return ""
-	}
-	return fmt.Sprintf("%.1f", 100*c.Share(float64(p.BusBW)))
-}
-
-// list names rows with their values.
-func list(rows []expect.Row) (all document.List) {
-	for _, r := range rows {
-		text := units.Bandwidth(r.BusBW).String()
-		if r.Size > 0 {
-			text += " at " + units.Bytes(r.Size).String()
-		}
-		if r.Kind != expect.Measured {
-			text += ", " + string(r.Kind)
-		}
-		if r.System != "" {
-			text += ", " + r.System
-		}
-		all = append(all, text+": "+r.Source)
-	}
-	return all
+	add("Thresholds and claims, not in the range", a.Limits)
 }
