@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"busbar/internal/coll"
 	"busbar/internal/units"
@@ -55,17 +56,17 @@ const requiredColumns = 7
 var publishedCSV []byte
 
 // Published is the table of the product. It panics on an invalid row: the table is part of the program.
-func Published() Reference {
+var Published = sync.OnceValue(func() Reference {
 	all, err := read("published.csv", bytes.NewReader(publishedCSV))
 	if err != nil {
 		panic(err)
 	}
 	return all
-}
+})
 
 // With is the published table and those in the files named. The error names file and line.
 func With(paths []string) (Reference, error) {
-	all := Published()
+	all := slices.Clip(Published()) // it is shared
 	for _, path := range paths {
 		text, err := os.ReadFile(path)
 		if err != nil {
