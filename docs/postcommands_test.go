@@ -112,7 +112,12 @@ func postWorkspace(t *testing.T, home string, made []string) string {
 	const log = "# Collective test starting: all_reduce_perf\n# size count type redop root time algbw busbw #wrong " +
 		"time algbw busbw #wrong\n" +
 		"1048576 262144 float sum -1 100.0 10.49 19.66 0 100.0 10.49 19.66 0\n# Out of bounds values : 0 OK\n"
-	write("all_reduce.log", log)
+	ranks := "# Using devices\n"
+	for r := range 16 {
+		ranks += fmt.Sprintf("#  Rank %d Group  0 Pid 1 on n%d device %d [0000:0%d:00] NVIDIA H100 80GB HBM3\n",
+			r, r/8, r%8, r%8)
+	}
+	write("all_reduce.log", ranks+log)
 	write("logs/old.log", strings.ReplaceAll(log, "100.0", "110.0"))
 	write(
 		"logs/rows.json",

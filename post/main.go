@@ -14,6 +14,7 @@ import (
 	"busbar/internal/document"
 	"busbar/internal/result"
 	"busbar/post/compare"
+	"busbar/post/expectdoc"
 	"busbar/post/notices"
 	"busbar/post/usage"
 )
@@ -41,7 +42,7 @@ const (
 	codeDone     = 0
 	codeUsage    = 1
 	codeNothing  = 2   // nothing usable to read, or unwritable output
-	codeExceeded = 7   // --fail-above or --fail-on
+	codeExceeded = 7   // --fail-above, --fail-below or --fail-on
 	codeSignal   = 128 // and the signal's number
 )
 
@@ -58,10 +59,11 @@ func exitCode(err error, stderr io.Writer) int {
 	var stopped *signalError
 	var exceeded *compare.ExceededError
 	var noticed *notices.FailOnError
+	var below *expectdoc.BelowError
 	switch {
 	case errors.As(err, &stopped):
 		return codeSignal + int(stopped.signal)
-	case errors.As(err, &exceeded), errors.As(err, &noticed):
+	case errors.As(err, &exceeded), errors.As(err, &noticed), errors.As(err, &below):
 		return codeExceeded
 	case errors.As(err, &wrong), errors.As(err, &mixed), errors.Is(err, errSaid):
 		return codeUsage

@@ -17,7 +17,7 @@ var lastJob = regexp.MustCompile(`job (\d+) writes (\S+)`)
 func timelineOf(t *testing.T, code int, whileRunning func(), args ...string) string {
 	t.Helper()
 	words := append([]string{"slurm/timeline.sh", "--out", fmt.Sprintf("results/timeline%d", code)}, args...)
-	m := lastJob.FindStringSubmatch(must(t)(asUser(nil, words...)))
+	m := lastJob.FindStringSubmatch(output(t)(asUser(nil, words...)))
 	whileRunning()
 	state := map[bool]string{true: "COMPLETED", false: "FAILED"}[code == 0]
 	(&job{t: t, id: m[1]}).ended(state, code, 0)

@@ -7,6 +7,7 @@ import (
 	"busbar/internal/notice"
 	"busbar/internal/result"
 	"busbar/post/analysis"
+	"busbar/post/expect"
 )
 
 // How many headlines of one kind there are.
@@ -74,6 +75,9 @@ func (b *builder) addHeadlines(r *Report, f analysed) {
 		r.Headlines = append(r.Headlines, Headline{Notice: n})
 	}
 	add(analysis.Headlines(r.answers, f.Curves))
+	if n := expect.Headline(f.Curves); n != nil {
+		r.Headlines = append(r.Headlines, Headline{Notice: *n})
+	}
 	r.addStepHeadlines(b.steps)
 	add(f.Headlines)
 	worst := slices.DeleteFunc(slices.Clone(r.Findings), func(f analysis.Finding) bool {

@@ -13,6 +13,7 @@ import (
 	"busbar/internal/result"
 	"busbar/internal/units"
 	"busbar/post/analysis"
+	"busbar/post/expect"
 	"busbar/post/footnote"
 	"busbar/post/title"
 )
@@ -82,6 +83,9 @@ func (s *Tables) answer() []document.Block {
 	}
 	for _, fact := range analysis.Headlines(analysis.Answers(curves, s.ceilings.OfCurve), curves) {
 		add(notice.New(fact))
+	}
+	if n := expect.Headline(curves); n != nil {
+		add(*n)
 	}
 	found, _ := analysis.Find(curves, analysis.Options{Ceiling: s.ceilings.OfCurve})
 	found = slices.DeleteFunc(found, func(f analysis.Finding) bool { return !s.shows(f.Code()) })

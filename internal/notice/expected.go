@@ -1,0 +1,96 @@
+package notice
+
+import "busbar/internal/units"
+
+// Notices on published values: whether a bus bandwidth is normal for its hardware. docs/expect.md has the rules.
+
+// Published compares a bus bandwidth with values that others published for the same shape. Where it is lower, the
+// severity is warning.
+type Published struct {
+	Verdict PublishedVerdict `json:"verdict"`
+	At      Value            `json:"at"`
+	Lowest  units.Bandwidth  `json:"lowest"` // bytes per second, of the published values
+	Highest units.Bandwidth  `json:"highest"`
+	Sources int              `json:"sources"`
+}
+
+// PublishedVerdict is how a bandwidth compares with the published ones.
+type PublishedVerdict string
+
+// The verdicts.
+const (
+	BelowPublished  PublishedVerdict = "below"
+	WithinPublished PublishedVerdict = "within"
+	AbovePublished  PublishedVerdict = "above"
+	NoReference     PublishedVerdict = "no-reference"
+)
+
+// PublishedVerdicts are the verdicts, the worst first.
+var PublishedVerdicts = []PublishedVerdict{BelowPublished, WithinPublished, AbovePublished, NoReference}
+
+func (v PublishedVerdict) String() string {
+	if v == WithinPublished {
+		return "normal"
+	}
+	return string(v) + " the published values"
+}
+
+// NoPublished reports why there is no verdict.
+type NoPublished struct {
+	Reason  ReferenceGap `json:"reason"`
+	Of      string       `json:"of,omitempty"`      // the device, or the shape that lacks sources
+	Sources int          `json:"sources,omitempty"` // the most of any size
+}
+
+// ReferenceGap is why a result has no reference.
+type ReferenceGap string
+
+// The gaps.
+const (
+	NoSpeedMeasured  ReferenceGap = "no-speed"
+	UnnamedGPU       ReferenceGap = "unknown-gpu"
+	UnrecordedNodes  ReferenceGap = "unknown-nodes"
+	UnrecordedFabric ReferenceGap = "unknown-fabric"
+	TooFewSources    ReferenceGap = "too-few-sources"
+)
+
+var referenceGapTexts = map[ReferenceGap]string{
+	NoSpeedMeasured:  "the result does not show speed",
+	UnnamedGPU:       "the GPU is not one with published values",
+	UnrecordedNodes:  "number of nodes or ranks not recorded",
+	UnrecordedFabric: "network between the nodes not recorded",
+	TooFewSources:    "fewer than three sources",
+}
+
+var referenceGapAdvice = map[ReferenceGap]string{
+	UnrecordedFabric: "name the network with --fabric",
+	TooFewSources:    "add your own values with --reference",
+}
+
+func (g ReferenceGap) String() string { return referenceGapTexts[g] }
+
+// Code identifies the notice, as all methods below do.
+func (Published) Code() Code   { return "published-values" }
+func (NoPublished) Code() Code { return "no-published-values" }
+
+// Advice is for a value that is too low.
+func (p Published) Advice() string {
+	if p.Verdict != BelowPublished {
+		return ""
+	}
+	return "check links, NICs and NCCL's settings (post log), and look for a slow node (rank --pattern)"
+}
+
+// Advice depends on what is missing.
+func (n NoPublished) Advice() string { return referenceGapAdvice[n.Reason] }
+
+var expected = []Entry{
+	{Example: Published{BelowPublished, Value{8 << 30, 300e9, 0.05}, 475.97e9, 480.16e9, 5}, Severity: Info,
+		Source: "docs/expect.md",
+		Text:   "{At}: {Verdict}; {Sources source} published {Lowest} to {Highest}",
+		Doc: `The bus bandwidth at the largest size with three comparable sources is normal if it is at most 15 %
+			outside the range of the published values. A lower one is a warning.`},
+	{Example: NoPublished{TooFewSources, "8 x H100, 4 nodes, EFA, all_gather", 2}, Severity: Info,
+		Source: "docs/expect.md", Text: "no verdict: {Reason}[ ({Sources} at most)][: {Of}]",
+		Doc: "A verdict needs three sources that measured the same shape; what is missing is stated."},
+}
