@@ -1,6 +1,7 @@
 package docs
 
 import (
+	"bytes"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -39,11 +40,15 @@ func source(t *testing.T) string {
 			name == "dist") {
 			return filepath.SkipDir
 		}
-		if ext := filepath.Ext(name); d.IsDir() || ext != ".go" && ext != ".c" && ext != ".sh" ||
+		texts := name == "catalogue.txt" || name == "causes.txt"
+		if ext := filepath.Ext(name); d.IsDir() || !texts && ext != ".go" && ext != ".c" && ext != ".sh" ||
 			strings.HasSuffix(name, "_test.go") {
 			return nil
 		}
 		b, err := os.ReadFile(path)
+		if texts {
+			b = bytes.ReplaceAll(b, []byte("\n\t"), []byte(" "))
+		}
 		all.Write(b)
 		return err
 	})

@@ -18,7 +18,7 @@ import (
 
 // whole is a document with each kind of block.
 func whole() *document.Document {
-	straggler := notice.New(notice.Find("straggler").Example)
+	straggler := notice.New(notice.Find("straggler").Example())
 	straggler.At = notice.Location{File: "trace.json", Line: 3}
 	d := &document.Document{
 		Kind:  "test",

@@ -1,13 +1,18 @@
 package notice
 
 import (
+	_ "embed" // for catalogue.txt
+	"encoding/json"
+	"fmt"
+	"iter"
+	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 )
 
 // Entry is what the catalogue holds of a code. Text, Details and Advice are templates over the fields of the fact.
 type Entry struct {
-	Example  Fact     // for the documentation and tests; its type is that of all facts of the code
 	Severity Severity // unless the rule that finds it grades it
 	Text     string   // one sentence without full stop
 	Details  []string // further sentences
@@ -16,55 +21,154 @@ type Entry struct {
 	Source   string   // where the rule or the advice comes from
 	Doc      string   // what it means and when it is reported
 
+	code    Code
+	kind    reflect.Type // of all facts of the code
+	example string       // the JSON of one
+
 	text, advice, how template
 	details           []template
 }
 
 // Code identifies the entry.
-func (e *Entry) Code() Code { return e.Example.Code() }
+func (e *Entry) Code() Code { return e.code }
 
-// Meaning is the documentation as one paragraph.
-func (e *Entry) Meaning() string { return strings.Join(strings.Fields(e.Doc), " ") }
+// Example is a fact of the code, for the documentation and tests.
+func (e *Entry) Example() Fact {
+	f := reflect.New(e.kind)
+	if e.example != "" {
+		d := json.NewDecoder(strings.NewReader(e.example))
+		d.DisallowUnknownFields()
+		if err := d.Decode(f.Interface()); err != nil {
+			panic(fmt.Sprintf("notice: the example of %s: %v", e.code, err))
+		}
+	}
+	return f.Elem().Interface().(Fact)
+}
+
+// decode reads the parameters of a fact; without any it is the zero value.
+func (e *Entry) decode(parameters []byte) (Fact, error) {
+	f := reflect.New(e.kind)
+	if len(parameters) > 0 {
+		if err := json.Unmarshal(parameters, f.Interface()); err != nil {
+			return nil, err
+		}
+	}
+	return f.Elem().Interface().(Fact), nil
+}
+
+//go:embed catalogue.txt
+var catalogue string
+
+func init() {
+	Register(catalogue,
+		RankCPUs{}, TooFewSamples{}, Autocorrelated{}, Drift{}, Bimodal{}, SamplesNotFinite{}, ValueNotFinite{},
+		TimerCost{}, TimerResolution{}, EventResolution{}, NoCommonClock{}, ClockUncertainty{}, PathDiffers{},
+		LinkErrors{}, LocalRetransmissions{}, ComputePace{}, TraceNotWritten{}, Oversubscribed{}, OversubscribedHosts{},
+		SharedThreads{}, SharedGPU{}, HostLoad{}, CollectiveUnknown{}, DevicesPartlyListed{}, ConcurrentGroups{},
+		SeparateWorlds{}, WrongValuesCounted{}, Deduced{}, ScriptHabits{}, Recorded{}, Unknown{}, Drop{}, Spike{},
+		Switch{}, Decline{}, PlacementGap{}, ImbalanceCost{}, GroupInterference{}, PoorScaling{}, LateRank{},
+		SlowRank{}, BimodalPoints{}, DriftingPoints{}, LaunchVariation{}, BelowPeak{}, ImportedCurve{}, MoreAlike{},
+		PeakGiven{}, PeakNVLink{}, PeakPCIe{}, PeakNetwork{}, PeakExceeded{}, PeakUnknown{}, NoPeak{}, PointsFailed{},
+		RunUnfinished{}, WrongValue{}, MemoryNeeded{}, WrongData{}, SimulatedRuns{}, OversubscribedRuns{},
+		ImportedRuns{}, RecordsCombined{}, EndNotRecorded{}, PointsOpen{}, ImportedUnfinished{}, PlanUnknown{},
+		NoValues{}, OneRankRun{}, BestBandwidth{}, SmallMessage{}, FasterContender{}, SameSpeed{}, TimeModel{},
+		NoModel{}, SlowNode{}, SlowTogether{}, SlowOnce{}, SlowPath{}, UnevenPairs{}, UnclearHalves{}, NoSlowNode{},
+		NothingToCompare{}, OnePair{}, GroupsMissing{}, Regression{}, Speedup{}, InconclusivePoints{},
+		LaunchesMissing{}, VerdictBasis{}, LimitExceeded{}, LimitChecked{}, OutcomeDiffers{}, MissingPoints{},
+		SidesDiffer{}, LaunchOrder{}, NotComparable{}, NoPair{}, SameRuns{}, SimulatedSides{}, VariantAdded{},
+		LaunchRefused{}, LaunchCutOff{}, LaunchStopped{}, LaunchPointsFailed{}, CampaignJobs{}, CampaignQueued{},
+		CampaignDone{}, FileUnreadable{}, NotAFile{}, NotResults{}, NewerFormat{}, FileEmpty{}, HeaderTorn{},
+		TornLine{}, ZeroBytes{}, BrokenLine{}, BrokenLines{}, UnknownLine{}, SecondRun{}, NoPoints{}, PartOfRun{},
+		ResumedRunMissing{}, RecordsCopied{}, RecordsReplaced{}, LaunchesDiffer{}, StepsSkipped{}, PointsSkipped{},
+		NotInNCCLTests{}, NotAnonymized{}, NothingOfNCCL{}, TooSmall{}, TakesTooLong{}, TimeOver{},
+		MemoryInsufficient{}, MemoryRefused{}, NotSupported{}, AverageUnderflows{}, ProgressUnsupported{},
+		LibraryLacks{}, RankFailed{}, PointAborted{}, DataWrong{}, CutOff{}, SourceCountsWrong{}, SourceErrorLarge{},
+		SourceReports{}, RanksContradicted{}, RowTorn{}, LineNotImported{}, RunSignalled{}, RunHung{}, RankGone{}, Published{},
+		NoPublished{},
+		RankCrashed{}, SourceIncomplete{}, NoBucketValues{}, BestBucket{}, StepComputation{}, StepPointsMissing{},
+		ExposedCommunication{}, NoExposedCommunication{}, CommunicationNegligible{}, CommunicationLocal{},
+		StepInterference{}, ReportLeftOut{}, MoreStepRuns{})
+}
 
 // byCode finds entries.
 var byCode = map[Code]*Entry{}
 
-func init() {
-	Register(
-		records,
-		curves,
-		peaks,
-		runs,
-		headlines,
-		contenders,
-		models,
-		patterns,
-		comparisons,
-		campaigns,
-		files,
-		reasons,
-		ends,
-		steps,
-		stepOverlaps,
-		reports,
-	)
-}
+// phrases are texts that entries share, by name.
+var phrases = map[string]string{}
 
-// Register adds areas to the catalogue. Each package of facts calls it once.
-func Register(areas ...[]Entry) {
-	for _, area := range areas {
-		for i := range area {
-			e := &area[i]
-			e.text, e.advice, e.how = parse(e.Text), parse(e.Advice), parse(e.How)
-			for _, sentence := range e.Details {
-				e.details = append(e.details, parse(sentence))
+// Phrase is a text that entries share: catalogue.txt defines it.
+func Phrase(name string) string { return phrases[name] }
+
+// phrase is where a text has one.
+var phrase = regexp.MustCompile(`\{\w+\}`)
+
+// Paragraphs yields the paragraphs of a catalogue file: texts by key. A line that begins with a tab continues the one
+// before, and the texts of a repeated key are lines. A paragraph with a name defines a phrase, for which {name} stands in
+// later texts. Lines that begin with # are comments.
+func Paragraphs(file string) iter.Seq[map[string]string] {
+	return func(yield func(map[string]string) bool) {
+		for paragraph := range strings.SplitSeq(strings.ReplaceAll(file, "\n\t", " "), "\n\n") {
+			p := map[string]string{}
+			for line := range strings.Lines(paragraph) {
+				key, text, is := strings.Cut(strings.TrimSpace(line), ": ")
+				if !is || strings.HasPrefix(key, "#") {
+					continue
+				}
+				text = phrase.ReplaceAllStringFunc(text, func(name string) string {
+					if known, is := phrases[strings.Trim(name, "{}")]; is {
+						return known
+					}
+					return name // a field
+				})
+				if before, is := p[key]; is {
+					text = before + "\n" + text
+				}
+				p[key] = text
 			}
-			if byCode[e.Code()] != nil {
-				panic("notice: two entries of " + string(e.Code()))
+			if name := p["name"]; name != "" {
+				phrases[name] = p["text"]
+			} else if len(p) > 0 && !yield(p) {
+				return
 			}
-			byCode[e.Code()] = e
 		}
 	}
+}
+
+// Register adds the entries of a catalogue file. facts has one value of each type of its codes. Each package of facts
+// calls it once.
+func Register(file string, facts ...Fact) {
+	of := map[string]Fact{}
+	for _, f := range facts {
+		of[string(f.Code())] = f
+	}
+	for p := range Paragraphs(file) {
+		Add(p, of[p["code"]])
+	}
+}
+
+// keys are those of an entry. amd is advice that other code chooses.
+var keys = strings.Fields("code severity text detail advice how source doc example amd")
+
+// Add adds the entry of a paragraph, for facts of the type of f.
+func Add(p map[string]string, f Fact) {
+	for key := range p {
+		if !slices.Contains(keys, key) {
+			panic("notice: unknown key " + key + " of " + p["code"])
+		}
+	}
+	e := &Entry{Text: p["text"], Advice: p["advice"], How: p["how"], Source: p["source"], Doc: p["doc"],
+		code: Code(p["code"]), kind: reflect.TypeOf(f), example: p["example"]}
+	if s := p["severity"]; s != "" && e.Severity.UnmarshalText([]byte(s)) != nil || f == nil || byCode[e.code] != nil {
+		panic(fmt.Sprintf("notice: severity %q, no type, or two entries of %q", s, e.code))
+	}
+	e.text, e.advice, e.how = parse(e.Text), parse(e.Advice), parse(e.How)
+	if p["detail"] != "" {
+		e.Details = strings.Split(p["detail"], "\n")
+	}
+	for _, sentence := range e.Details {
+		e.details = append(e.details, parse(sentence))
+	}
+	byCode[e.code] = e
 }
 
 // Entries returns the catalogue, ordered by code.

@@ -32,7 +32,7 @@ func TestCatalogue(t *testing.T) {
 			t.Errorf("%s: a code is lower-case words with hyphens, and has documentation", e.Code())
 		}
 		used := e.Fields()
-		of := reflect.TypeOf(e.Example)
+		of := reflect.TypeOf(e.Example())
 		for _, name := range used {
 			if _, has := of.FieldByName(name); !has {
 				t.Errorf("%s: its text has {%s}, its fact has no such field", e.Code(), name)
@@ -45,19 +45,20 @@ func TestCatalogue(t *testing.T) {
 			if f.Tag.Get("json") == "" {
 				t.Errorf("%s: field %s has no name in JSON", e.Code(), f.Name)
 			}
-			_, inAdvice := e.Example.(interface{ Advice() string }) // may depend on any field
+			_, inAdvice := e.Example().(interface{ Advice() string }) // may depend on any field
 			if !slices.Contains(used, f.Name) && !inAdvice && e.Code() != "unknown-notice" {
 				t.Errorf("%s: no text has {%s}", e.Code(), f.Name)
 			}
 		}
-		for _, text := range append(notice.Details(e.Example), notice.Message(e.Example), notice.Advice(e.Example),
-			notice.How(e.Example)) {
+		for _, text := range append(notice.Details(e.Example()), notice.Message(e.Example()),
+			notice.Advice(e.Example()),
+			notice.How(e.Example())) {
 			if strings.Contains(text, "%!") || strings.ContainsAny(strings.ReplaceAll(text, "%q{RANK}", ""), "{}") ||
 				strings.Contains(text, "  ") {
 				t.Errorf("%s: %q", e.Code(), text)
 			}
 		}
-		if text := notice.Message(e.Example); text == "" || strings.HasSuffix(text, ".") {
+		if text := notice.Message(e.Example()); text == "" || strings.HasSuffix(text, ".") {
 			t.Errorf("%s: the message %q is empty or ends with a full stop", e.Code(), text)
 		}
 	}
@@ -66,10 +67,10 @@ func TestCatalogue(t *testing.T) {
 // A fact that was written is read back as it was, also one of a newer version.
 func TestKept(t *testing.T) {
 	for _, e := range notice.Entries() {
-		text, err := json.Marshal(notice.Kept{Fact: e.Example})
+		text, err := json.Marshal(notice.Kept{Fact: e.Example()})
 		must.NoError(t, err)
 		var k notice.Kept
-		if err := json.Unmarshal(text, &k); err != nil || !reflect.DeepEqual(k.Fact, e.Example) {
+		if err := json.Unmarshal(text, &k); err != nil || !reflect.DeepEqual(k.Fact, e.Example()) {
 			t.Errorf("%s: %+v, %v", text, k.Fact, err)
 		}
 	}
@@ -266,7 +267,7 @@ func TestOldPatterns(t *testing.T) {
 		}
 		const location = 2 // the curve, and its sizes
 		if stated, kept := len(verbs.FindAllString(pattern,
-			-1)), len(reflect.VisibleFields(reflect.TypeOf(e.Example))); stated > kept+location {
+			-1)), len(reflect.VisibleFields(reflect.TypeOf(e.Example()))); stated > kept+location {
 			t.Errorf("%s keeps %d parameters of %d: %s", code, kept, stated, pattern)
 		}
 	}

@@ -85,27 +85,3 @@ func (s Scope) String() string { return scopeTexts[s] }
 // Code identifies the notice, as all methods below do.
 func (FasterContender) Code() Code { return "faster-contender" }
 func (SameSpeed) Code() Code       { return "same-speed" }
-
-const comparisonSource = "docs/comparison.md"
-
-var (
-	exampleSizes = []units.Bytes{1 << 20, 64 << 20}
-	exampleRatio = Interval{Lo: 1.48, Hi: 1.53, Launches: 6, Paired: true}
-)
-
-var contenders = []Entry{
-	{
-		Example: FasterContender{"all_reduce", World{4, 1}, []Lead{{"nccl", "gloo", exampleSizes, false,
-			SizeRatio{1 << 20, 1.5, exampleRatio}, SizeRatio{64 << 20, 2, exampleRatio}}},
-			[]units.Bytes{4 << 10}, AllLaunches},
-		Severity: Info, Source: comparisonSource,
-		Text: "{Operation} with {World}, {Scope}: {Leads}[; no significant difference at {Same}]",
-		Doc:  "Two contenders are compared in the largest world that both have, size by size.",
-	},
-	{
-		Example:  SameSpeed{"all_reduce", World{4, 1}, "gloo", "mpi", exampleSizes, OneLaunch},
-		Severity: Info, Source: comparisonSource,
-		Text: "{Operation} with {World}, {Scope}: no significant difference between {First} and {Second} at {Sizes}",
-		Doc:  "The 95 % CI of the ratio of times includes 1 at all sizes.",
-	},
-}

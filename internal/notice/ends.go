@@ -100,47 +100,6 @@ func (RankGone) Code() Code         { return "rank-gone" }
 func (RankCrashed) Code() Code      { return "rank-crashed" }
 func (SourceIncomplete) Code() Code { return "source-incomplete" }
 
-var exampleRank = 3
-
-var ends = []Entry{
-	{
-		Example: RunSignalled{"SIGTERM", &exampleRank, "node1"}, Severity: Warning,
-		Text:   "{Signal}[ to rank {Rank} on {Host}]",
-		Advice: "continue it with rank --resume, with the same --out",
-		Doc:    "SIGTERM and SIGINT end a run at once, SIGUSR1 after the point in hand. What was measured is kept.",
-	},
-	{
-		Example: RunHung{
-			[]HungRank{{PlacedRank{3, "node1"}, StandingBehind, "latency", "all_reduce float32 sum 1 MiB", 17}},
-			"rank 3 on node1 is still at iteration 17 of all_reduce float32 sum 1 MiB, in phase latency for 61s",
-		},
-		Severity: Error,
-		Text:     "hang: {Problem}",
-		Details:  []string{"[The others wait for {Ranks}.]"},
-		Doc: `A phase exceeded its limit: --deadline, or ten times its expected time if longer. The ranks that the
-			others wait for have exited, are silent, have left, or are behind.`,
-	},
-	{
-		Example:  RankGone{PlacedRank{3, "node1"}, 1234, InHand{"all_reduce float32 sum 1 MiB", "latency"}, "node1"},
-		Severity: Error,
-		Text: `rank {Rank} on {Host} (pid {PID}) was killed or crashed {During}; see that host's log and kernel messages
-			(out of memory?)[; to continue without {Without}: --resume, and srun --exclude={Without} or the launcher's
-			host list]`,
-		Doc: "The connection of a rank broke, and its process did not exit normally.",
-	},
-	{
-		Example:  RankCrashed{PlacedRank{3, "node1"}, "index out of range", "goroutine 1 [running]: …"},
-		Severity: Error,
-		Text:     "rank {Rank} on {Host} crashed: {Problem}", Details: []string{"[{Stack}]"},
-		Doc: "This is a defect of busbar. Please report it with the stack.",
-	},
-	{
-		Example: SourceIncomplete{SourceFooter}, Severity: Warning,
-		Text: "the imported file ends early[, without {Lacks}]",
-		Doc:  importDoc,
-	},
-}
-
 // PlacedRank is a rank and its host.
 type PlacedRank struct {
 	Rank int    `json:"rank"`

@@ -83,14 +83,3 @@ func (p Published) Advice() string {
 
 // Advice depends on what is missing.
 func (n NoPublished) Advice() string { return referenceGapAdvice[n.Reason] }
-
-var expected = []Entry{
-	{Example: Published{BelowPublished, Value{8 << 30, 300e9, 0.05}, 475.97e9, 480.16e9, 5}, Severity: Info,
-		Source: "docs/expect.md",
-		Text:   "{At}: {Verdict}; {Sources source} published {Lowest} to {Highest}",
-		Doc: `The bus bandwidth at the largest size with three comparable sources is normal if it is at most 15 %
-			outside the range of the published values. A lower one is a warning.`},
-	{Example: NoPublished{TooFewSources, "8 x H100, 4 nodes, EFA, all_gather", 2}, Severity: Info,
-		Source: "docs/expect.md", Text: "no verdict: {Reason}[ ({Sources} at most)][: {Of}]",
-		Doc: "A verdict needs three sources that measured the same shape; what is missing is stated."},
-}

@@ -87,16 +87,3 @@ func (b ModelBasis) String() string {
 // Code identifies the notice, as all methods below do.
 func (TimeModel) Code() Code { return "time-model" }
 func (NoModel) Code() Code   { return "no-model" }
-
-var models = []Entry{
-	{
-		Example: TimeModel{FittedTime{12e-6, 11e-6, 13e-6}, "busbw", FittedBandwidth{180e9, 178e9, 182e9}, 1 << 20,
-			[]ModelChange{{64 << 10, 1.4}}},
-		Severity: Info, Source: analysisSource,
-		Text: "model: latency {Latency}, {Kind} {Bandwidth}[, n½ {Half}][; the model changes at {Changes}]",
-		Doc: `Time is latency + size / bandwidth; n½ is the size that reaches half the bandwidth. Where a library
-			changes its algorithm, another latency and bandwidth hold.`,
-	},
-	{Example: NoModel{0.6}, Severity: Info, Source: analysisSource, Text: "no model fits (residual {Residual})",
-		Doc: "The times differ from the best model by more than 10 %."},
-}

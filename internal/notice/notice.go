@@ -2,7 +2,8 @@
 // code, a severity, a location and typed parameters. One catalogue holds the text, the advice, the source and the
 // documentation of each code; no other package builds sentences about findings, and none reads them.
 //
-// To add a notice, add a struct with its parameters and an Entry to the file of its area (curves.go, records.go, …).
+// To add a notice, add a struct with its parameters to the file of its area (curves.go, records.go, …), its type to
+// Register, and a paragraph to catalogue.txt.
 package notice
 
 import (
@@ -280,11 +281,9 @@ func (k *Kept) UnmarshalJSON(text []byte) error {
 	if e == nil {
 		return nil
 	}
-	fact := reflect.New(reflect.TypeOf(e.Example))
-	if w.Parameters != nil && json.Unmarshal(w.Parameters, fact.Interface()) != nil {
-		return nil
+	if f, err := e.decode(w.Parameters); err == nil {
+		k.Fact = f
 	}
-	k.Fact = fact.Elem().Interface().(Fact)
 	return nil
 }
 

@@ -22,14 +22,14 @@ import (
 // A text leaves out its optional parts if a field in them is empty. Such a field is absent from the parameters in JSON.
 func TestOptionalTextDependsOnOptionalFields(t *testing.T) {
 	for _, e := range notice.Entries() {
-		of := reflect.TypeOf(e.Example)
+		of := reflect.TypeOf(e.Example())
 		for _, name := range e.OptionalFields() {
 			field, _ := of.FieldByName(name)
 			if name == "Rank" && field.Type.Kind() != reflect.Pointer {
 				t.Errorf("%s: the text leaves out rank 0: make Rank a pointer", e.Code())
 			}
 			fact := reflect.New(of).Elem()
-			fact.Set(reflect.ValueOf(e.Example))
+			fact.Set(reflect.ValueOf(e.Example()))
 			fact.FieldByName(name).SetZero()
 			text, err := json.Marshal(notice.New(fact.Interface().(notice.Fact)))
 			must.NoError(t, err)
@@ -49,7 +49,7 @@ func TestEnumerationsAreCodes(t *testing.T) {
 	code := regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`)
 	kinds := map[string]reflect.Type{}
 	for _, e := range notice.Entries() {
-		namedStrings(reflect.TypeOf(e.Example), kinds)
+		namedStrings(reflect.TypeOf(e.Example()), kinds)
 	}
 	for name, values := range constants(t) {
 		kind := kinds[name]

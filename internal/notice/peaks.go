@@ -142,31 +142,3 @@ func (PeakNetwork) Code() Code  { return "peak-network" }
 func (PeakExceeded) Code() Code { return "peak-exceeded" }
 func (PeakUnknown) Code() Code  { return "peak-unknown" }
 func (NoPeak) Code() Code       { return "no-peak" }
-
-var peaks = []Entry{
-	{Example: PeakGiven{"450GB/s"}, Severity: Info, Text: "given as --peak {Text}", Source: "--peak",
-		Doc: "A peak that the user sets replaces what the record implies."},
-	{
-		Example:  PeakNVLink{"NVLink 4", 18, 25e9, "NVIDIA H100 80GB HBM3", true, true},
-		Severity: Info,
-		Source:   analysisSource,
-		Text:     "{Generation}[ of {Device}], {Links link} of {Each} per direction[, {Drawn}][; {Nodes}]",
-		Doc: `The peak is the number of NVLinks between the GPUs times the bandwidth of a link, from the recorded
-			topology or from the model of the GPU.`,
-	},
-	{Example: PeakPCIe{4, 8, 16, "rank 1"}, Severity: Info, Source: analysisSource,
-		Text: "PCIe {Generation} x{Width} per direction[: the GPU of {GPU} uses {Width} of its {Lanes} lanes]",
-		Doc:  "GPUs of one node without NVLink communicate over PCIe; the narrowest link of all ranks counts."},
-	{Example: PeakNetwork{[]string{"4 x InfiniBand 400 Gbit/s"}, 2}, Severity: Info, Source: analysisSource,
-		Text: "{Ports} per node carried the data[ ({Idle} more of this kind did not)]",
-		Doc: `The peak is the sum of the rates of the ports that carried data during the run, as the drivers report
-			them on the host of rank 0.`},
-	{Example: PeakExceeded{NVLinkSHARP, 787.5e9}, Severity: Info, Source: analysisSource,
-		Text: "{By} can exceed this peak, up to {UpTo}",
-		Doc:  "Bus bandwidth assumes a ring. An algorithm with less traffic on the slowest link can exceed the peak."},
-	{Example: PeakUnknown{UnknownGPU, "NVIDIA A30"}, Severity: Info, Source: analysisSource,
-		Text: "{Reason}[: {Of}]", Advice: "set the peak with --peak",
-		Doc: `The record lacks the data for a peak. No share of peak is reported, and below-peak is not checked.`},
-	{Example: NoPeak{OneRank}, Severity: Info, Source: analysisSource, Text: "{Reason}",
-		Doc: "The values cannot be compared with any peak."},
-}

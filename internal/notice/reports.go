@@ -37,19 +37,6 @@ type MoreStepRuns struct {
 func (ReportLeftOut) Code() Code { return "report-left-out" }
 func (MoreStepRuns) Code() Code  { return "more-step-runs" }
 
-var reports = []Entry{
-	{
-		Example: ReportLeftOut{12, 81, LeftFindings}, Severity: Info,
-		Text: "only {Shown} of {Of} {What}",
-		Doc:  "A page has limited space. The message has the rule of selection.",
-	},
-	{
-		Example: MoreStepRuns{2}, Severity: Info,
-		Text: "{Runs more run} of training steps: see the section on training steps",
-		Doc:  "The first lines of a report cover only the first runs of training steps.",
-	},
-}
-
 // Notices on whole runs. docs/file-format.md has the statuses of points.
 
 // PointsFailed reports points without a valid value.
@@ -66,22 +53,3 @@ type RunUnfinished struct {
 
 func (PointsFailed) Code() Code  { return "points-failed" }
 func (RunUnfinished) Code() Code { return "run-unfinished" }
-
-var runs = []Entry{
-	{
-		Example:  PointsFailed{3, "wrong"},
-		Severity: Error,
-		Text:     "{Points point} ended with status {Status}",
-		Advice:   "read the reason of each point, remove the cause, and run rank --resume",
-		Doc: `The statuses are wrong (the data differs from the correct result), failed (the library or a rank reported
-			an error), timeout (a hang) and oom (no memory). Planned skips are not reported.`,
-	},
-	{
-		Example:  RunUnfinished{"interrupted", 12},
-		Severity: Warning,
-		Text:     "the run is unfinished[ ({Outcome})][, {Left planned point} not measured]",
-		Advice:   "continue it with rank --resume, with the same --out",
-		Doc: `A run that was interrupted, killed, or is still running has valid results of the points that it ` +
-			`reached.`,
-	},
-}

@@ -11,8 +11,6 @@ type FewRounds struct {
 	Needed int `json:"needed,omitempty"`
 }
 
-const fewRounds = "[Too few rounds for a confidence interval: {Rounds} of at least {Needed}.]"
-
 // ExposedCommunication reports how much longer a step takes than its computation.
 type ExposedCommunication struct {
 	Bucket  BucketSize   `json:"bucket"`
@@ -38,14 +36,6 @@ type StepOverlap struct {
 	Bound        *units.Share  `json:"overlap_bound,omitempty"`
 	Disturbed    Disturbed     `json:"disturbed,omitempty"`
 	FewRounds
-}
-
-var overlapDetails = []string{
-	"Alone, communication takes {Comm}. Overlap by the wall clock: {Overlap}[, {OverlapNote}].",
-	"[Overlap by intervals: {ByIntervals}[, {IntervalNote}].]",
-	"[At most {Bound} can overlap.]",
-	"[{Disturbed}.]",
-	fewRounds,
 }
 
 // OverlapNote qualifies the overlap by the wall clock.
@@ -113,43 +103,3 @@ func (NoExposedCommunication) Code() Code  { return "no-exposed-communication" }
 func (CommunicationNegligible) Code() Code { return "communication-negligible" }
 func (CommunicationLocal) Code() Code      { return "communication-local" }
 func (StepInterference) Code() Code        { return "step-interference" }
-
-var (
-	exampleShare   = units.Share(0.6)
-	exampleBound   = units.Share(0.8)
-	exampleOverlap = StepOverlap{
-		Comm: 30e-3, Overlap: ShareEstimate{0.5, 0.45, 0.55}, ByIntervals: &exampleShare, Bound: &exampleBound,
-	}
-	exampleExposed = TimeEstimate{15e-3, 14e-3, 16e-3}
-)
-
-var stepOverlaps = []Entry{
-	{
-		Example:  ExposedCommunication{"25M", exampleExposed, 0.13, exampleOverlap},
-		Severity: Info, Source: stepsSource,
-		Text:    "with bucket size {Bucket}, {Exposed} of communication is exposed, {Share} of the step",
-		Details: overlapDetails,
-		Doc:     `Exposed communication is the time of an overlapped step minus that of its computation alone.`,
-	},
-	{
-		Example:  NoExposedCommunication{"25M", TimeEstimate{1e-4, -1e-4, 3e-4}, exampleOverlap},
-		Severity: Info, Source: stepsSource,
-		Text:    "with bucket size {Bucket}, exposed communication is not significant: {Exposed}",
-		Details: overlapDetails,
-		Doc:     "The confidence interval of exposed communication includes 0.",
-	},
-	{Example: CommunicationNegligible{}, Severity: Info, Source: stepsSource,
-		Text: "communication takes less than 0.1 % of a step: exposed communication is negligible",
-		Doc:  "A world of one rank, or a model with hardly any gradients."},
-	{Example: CommunicationLocal{2e-3}, Severity: Info, Source: stepsSource,
-		Text: "no data goes to another rank, so no communication is exposed; its calls take {Comm}",
-		Doc:  "A world of one rank calls the library and sends nothing."},
-	{
-		Example:  StepInterference{Communication, ShareEstimate{0.3, 0.2, 0.4}, FewRounds{}},
-		Severity: Warning, Source: stepsSource,
-		Text:    "{Part} takes {Longer} longer in overlapped steps than alone",
-		Details: []string{fewRounds},
-		Doc: `Computation and communication share memory bandwidth, cores or the processors of a GPU. Reported above 5 %
-			where both overlap; for information with too few rounds.`,
-	},
-}

@@ -46,8 +46,8 @@ func Explain(codes ...string) (*document.Document, error) {
 
 func explain(e *notice.Entry) explained {
 	return explained{
-		e.Code(), e.Severity, e.Meaning(), notice.Text(e.Example), notice.ToDo(e.Example), parameters(e.Example),
-		notice.Source(e.Example),
+		e.Code(), e.Severity, e.Doc, notice.Text(e.Example()), notice.ToDo(e.Example()), parameters(e.Example()),
+		notice.Source(e.Example()),
 	}
 }
 
@@ -71,7 +71,7 @@ func List() *document.Document {
 	t := &document.Table{Columns: []document.Column{{Name: "code"}, {Name: "severity"}, {Name: "example"}}}
 	var data explainData
 	for _, e := range notice.Entries() {
-		lines := document.Wrap(notice.Message(e.Example), 40)
+		lines := document.Wrap(notice.Message(e.Example()), 40)
 		if len(lines) > 1 {
 			lines[0] += " …"
 		}

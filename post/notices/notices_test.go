@@ -52,7 +52,7 @@ func TestList(t *testing.T) {
 	}
 	for i, e := range notice.Entries() {
 		if d.Schema != document.Schema || i >= len(d.Codes) || d.Codes[i].Code != e.Code() ||
-			d.Codes[i].Example != notice.Text(e.Example) {
+			d.Codes[i].Example != notice.Text(e.Example()) {
 			t.Fatalf("code %d of %d is not that of %s", i, len(d.Codes), e.Code())
 		}
 	}

@@ -178,7 +178,7 @@ func TestDiffText(t *testing.T) {
 	d := &timeline.Diff{Before: timeline.DiffRun{Path: "a", Ranks: 8, Steps: 10}, Per: "step", LateRank: "rank 3",
 		After: timeline.DiffRun{Path: "b", Ranks: 8, Steps: 12}, Margin: 2, Parts: []timeline.Changed{waiting},
 		LateParts: []timeline.Changed{{Part: profiles.Computing, Before: 1, After: 12.5, Change: 11.5}},
-		Operators: []timeline.Changed{call}, Notes: []notice.Notice{notice.New(notice.Find("step-change").Example),
+		Operators: []timeline.Changed{call}, Notes: []notice.Notice{notice.New(notice.Find("step-change").Example()),
 			notice.New(profiles.RanksMissing{Read: 8, World: 16})}}
 	var got bytes.Buffer
 	if err := OfDiff(d).Write(&got, document.Text); err != nil {

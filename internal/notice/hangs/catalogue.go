@@ -1,16 +1,23 @@
 // Package hangs has the notices on hung and dead jobs: verdicts, their evidence, and what contradicts it.
 package hangs
 
-import "busbar/internal/notice"
+import (
+	_ "embed" // for catalogue.txt
+
+	"busbar/internal/notice"
+)
+
+//go:embed catalogue.txt
+var catalogue string
 
 func init() {
-	for i := range verdicts {
-		verdicts[i].Source = "PyTorch documentation, Flight Recorder"
-	}
-	for i := range doubts {
-		doubts[i].Severity = notice.Warning
-	}
-	notice.Register(verdicts, observed, doubts)
+	notice.Register(catalogue,
+		RankMissing{}, CollectiveMismatch{}, SizeMismatch{}, RankDied{}, AllWaiting{}, NoHang{}, InsufficientEvidence{},
+		Entered{}, LastCall{}, NoCall{}, Called{}, TimedOut{}, Progress{}, PeerClosed{}, ProcessEnded{}, TaskEnded{},
+		SilentEnd{}, SizeRefused{}, BarrierMissed{}, StackAt{}, RASCounts{}, RASUnlisted{}, RASLost{}, WatchdogStuck{},
+		Skipped{}, Consequence{}, MinorityOnly{}, NoDump{}, RingLost{}, StaleDump{}, RetiredUnknown{}, MostMissing{},
+		EnteredLate{}, OneSnapshot{}, CountsUnlisted{}, Independent{}, QueuedBehind{}, CompletedBy{}, MembersUnknown{},
+		EvenSplit{}, DumpsOfRank{}, RankTwice{}, DumpOfOtherRun{}, DumpWithoutRank{})
 }
 
 // Code identifies a notice.

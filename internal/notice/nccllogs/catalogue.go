@@ -2,10 +2,25 @@
 // logs differ.
 package nccllogs
 
-import "busbar/internal/notice"
+import (
+	_ "embed" // for catalogue.txt
+
+	"busbar/internal/notice"
+)
+
+//go:embed catalogue.txt
+var catalogue string
 
 func init() {
-	notice.Register(ncclDefects, ncclDiffer, ncclGPUs, ncclMessages, ncclNetwork, ncclRanks, ncclSettings)
+	notice.Register(catalogue,
+		KnownDefect{}, LogDifference{}, LogsAlike{}, WorldsDiffer{}, SettingsNotRecorded{}, HostMemoryBetweenGPUs{},
+		NetworkWithinHost{}, RanksShareGPU{}, GPUsFar{}, FewChannels{}, LLForLarge{}, Unexplained{}, TCPBetweenNodes{},
+		NoGPUDirect{}, GPUDirectDisabled{}, OneNIC{}, NetworksDiffer{}, LibfabricTCP{}, UnreachableInterface{},
+		PluginNotFound{}, NICFar{}, RanksDisagree{}, RanksStopped{}, InitUnfinished{}, CommunicatorAborted{},
+		RanksTimedOutApart{}, FirstCollectiveHung{}, EndAfterInit{}, RASMissing{}, RASCommunicator{}, RASErrors{},
+		MixedLibraryVersions{}, MixedLibraryBuilds{}, SlowInit{}, FailedCalls{}, SettingAffectsSpeed{},
+		TopologyFromFile{}, SettingsDiffer{})
+	registerCauses()
 }
 
 // Code identifies a notice.

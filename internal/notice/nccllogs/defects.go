@@ -1,7 +1,5 @@
 package nccllogs
 
-import "busbar/internal/notice"
-
 // KnownDefect reports a defect of the version of NCCL that the log names, where the log shows its sign.
 type KnownDefect struct {
 	Version string `json:"version"`
@@ -42,13 +40,3 @@ var defects = map[Defect]struct{ text, advice string }{
 	"kernels-not-here": {"built locally, it fails where a kernel has no code for the GPU", "use a later NCCL, or an " +
 		"official build (pytorch issue 164402)"},
 }
-
-var ncclDefects = []notice.Entry{{
-	Example:  KnownDefect{"2.25.1", "rtx-50-shared-memory"},
-	Severity: notice.Warning,
-	Source:   "the threads that the advice names",
-	Text:     "NCCL {Version} has a known defect, of which the log shows a sign: {Defect}",
-	Doc: `The version of NCCL, in its log or in PyTorch's error, is one of those with a defect that a later one
-			fixes, and a
-		message shows what the defect leads to. Other causes of the same message are possible.`,
-}}

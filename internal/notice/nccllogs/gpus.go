@@ -33,7 +33,7 @@ func (h HostMemoryBetweenGPUs) Advice() string {
 }
 
 func (v Vendor) peers() string {
-	return v.pick(notice.AdvicePeers, "see rocm-smi --showtopoaccess"+notice.MayForbid)
+	return v.pick(notice.Phrase("AdvicePeers"), "see rocm-smi --showtopoaccess"+notice.Phrase("MayForbid"))
 }
 
 // NetworkWithinHost reports ranks of one host that exchange data over the network.
@@ -150,69 +150,3 @@ func (RanksShareGPU) Code() Code         { return "communicator-shares-gpu" }
 func (GPUsFar) Code() Code               { return "gpus-far-apart" }
 func (FewChannels) Code() Code           { return "few-channels" }
 func (LLForLarge) Code() Code            { return "ll-for-large-messages" }
-
-var ncclGPUs = []notice.Entry{
-	{
-		Example:  HostMemoryBetweenGPUs{4, 6, 2, true, []Assigned{{"NCCL_P2P_DISABLE", "1"}}, NVIDIA},
-		Severity: notice.Warning,
-		Source:   notice.GPUDoc + ", GPU-to-GPU communication",
-		Text: `{Pairs} of {Of pair} of GPUs of one host exchange data through host memory (SHM), not
-			directly (P2P)`,
-		Details: []string{"{Pairs pair} via SHM, {P2P} via P2P.", "{Settings...}", "[{NVLink}]"},
-		Doc: `Shared memory is used where GPUs cannot access each other's memory, or may not. It is an error if NVLink
-			connects GPUs.`,
-	},
-	{
-		Example:  NetworkWithinHost{4, []Assigned{{"NCCL_SHM_DISABLE", "1"}}, NVIDIA},
-		Severity: notice.Warning,
-		Source:   notice.EnvironmentDoc + "NCCL_SHM_DISABLE",
-		Text:     "{Pairs pair} of ranks of one host exchange data over the network",
-		Details:  []string{"{Settings...}"},
-		Doc: `Pairs of one host use NET, as where neither P2P nor shared memory can be used; not judged if several
-			nodes have one
-			host name.`,
-	},
-	{
-		Example:  RanksShareGPU{Communicator{"comm 1", 4}, Ranks{0, 1}, []UsedGPU{{Ranks{0, 1}, "2000", "n1"}}},
-		Severity: notice.Warning,
-		Source:   ncclSource + "src/init.cc",
-		Text:     "{Ranks} of {Communicator} share GPUs: times do not show the speed of the links",
-		Details:  []string{"{GPUs...}"},
-		Advice:   notice.AdviceOwnGPU,
-		Doc: `In a log, two ranks of one communicator have the same PCI bus on one host. Nodes with the same host
-			name are not
-			judged. Of its own ranks, rank reports shared-gpu.`,
-	},
-	{
-		Example:  GPUsFar{"SYS", SearchResult{"4", 2, 12, 12, "SYS/PIX"}, NVIDIA},
-		Severity: notice.Info,
-		Source:   notice.EnvironmentDoc + "NCCL_P2P_LEVEL",
-		Text:     "intra-node rings go {Path}: not all GPUs have NVLink, or NCCL does not detect it",
-		Details:  []string{"{Search}."},
-		Doc:      "NCCL's search over the topology prints the worst path of each pattern.",
-	},
-	{
-		Example: FewChannels{
-			Communicator{
-				"comm 1",
-				2,
-			}, 2, SearchResult{"4", 1, 20, 20, "NVL/PIX"}, UnlikeLinks{{6, "NVL", 20}, {6, "NVB", 40}},
-			[]Assigned{{"NCCL_TOPO_FILE", "/x/topo.xml"}}, "NCCL_TOPO_FILE", "NCCL_TOPO_FILE", NVIDIA,
-		},
-		Severity: notice.Warning,
-		Source:   notice.EnvironmentDoc + "NCCL_MAX_CTAS, NCCL_TOPO_FILE",
-		Text: `{Communicator} has only {Channels channel} for collectives over NVLink[; {Setting} is
-			set: it {Effect}]`,
-		Details: []string{"{Search}.", "[Links differ: {Links}.]", "{Settings...}"},
-		Doc:     "Fewer than 4 channels cannot fill NVLink: each is a thread block that moves about 20 GB/s.",
-	},
-	{
-		Example:  LLForLarge{32 << 20, []LLChoice{{"AllReduce", 32 << 20, "TREE"}}, []Assigned{{"NCCL_PROTO", "LL"}}},
-		Severity: notice.Warning,
-		Source:   notice.EnvironmentDoc + "NCCL_PROTO",
-		Text:     "NCCL uses LL, the protocol for small messages, from {From} on: its flags cost half of the bandwidth",
-		Details:  []string{"{Choices...}", "{Setting...}"},
-		Doc: `LL moves 8 bytes for 4 bytes of data. It is unusual from 16 MiB on, if a step of the ring has 1 MiB
-			or more.`,
-	},
-}

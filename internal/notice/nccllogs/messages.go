@@ -22,7 +22,7 @@ func (m LibraryMessage) Code() Code { return m.Cause }
 // Advice is that of the cause, for the tools of the vendor.
 func (m LibraryMessage) Advice() string {
 	c := causesOfMessages[m.Cause]
-	return m.Vendor.pick(c.advice, cmp.Or(c.amd, c.advice))
+	return m.Vendor.pick(c["advice"], cmp.Or(c["amd"], c["advice"]))
 }
 
 // Unexplained reports messages whose cause is not known.
@@ -45,32 +45,3 @@ var printerTexts = map[Printer]string{ByLibrary: "the library", ByProgram: "the 
 func (p Printer) String() string { return printerTexts[p] }
 
 func (Unexplained) Code() Code { return "unexplained-message" }
-
-var exampleMessage = Quoted{"WARN", "NET/IB : Got completion with error 12", "net_ib.cc:1297", 2, 41, ""}
-
-// ncclMessages are the entries of those causes.
-var ncclMessages = messageEntries()
-
-func messageEntries() []notice.Entry {
-	all := []notice.Entry{{
-		Example:  Unexplained{ByLibrary, []Quoted{exampleMessage}},
-		Severity: notice.Warning,
-		Text:     "{By} reports a warning or an error that post log does not explain",
-		Details:  []string{"{Messages...}"},
-		Doc: `Each warning and error of the library, of PyTorch or of the program is compared with the messages whose
-			cause is known. The text of other messages is shown; messages that differ only in numbers
-			count once.`,
-	}}
-	for code, c := range causesOfMessages {
-		all = append(all, notice.Entry{
-			Example:  LibraryMessage{code, []Quoted{exampleMessage}, NVIDIA},
-			Severity: c.severity,
-			Source:   c.source,
-			Text:     c.text,
-			Details:  []string{"{Messages...}"},
-			Doc: `Messages with this cause are reported together. Those that follow from another failure are an
-			error only if the log lacks that failure.`,
-		})
-	}
-	return all
-}

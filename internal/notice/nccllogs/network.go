@@ -31,14 +31,14 @@ func (t TCPBetweenNodes) Advice() string {
 		return unset(t.Settings)
 	}
 	all := []string{
-		"with InfiniBand or RoCE, " + possible + "libibverbs (rdma-core) is not in the image; the container has no " +
-			"/dev/infiniband (docker run --device=/dev/infiniband) or no rights; NCCL_IB_HCA names a NIC that is not " +
+		"with InfiniBand or RoCE, " + notice.Phrase("possible") + " libibverbs (rdma-core) is not in the image; the " +
+			"container has no /dev/infiniband (docker run --device=/dev/infiniband) or no rights; NCCL_IB_HCA names a NIC that is not " +
 			"there; the port is not active (ibv_devinfo)",
 		"rank --preflight there prints what the host has; without RDMA, NCCL_SOCKET_NTHREADS and " +
 			"NCCL_NSOCKS_PERTHREAD give a connection more sockets",
 	}
 	if t.PluginMissing {
-		all = append([]string{"on EFA: " + notice.AdvicePlugin}, all...)
+		all = append([]string{"on EFA: " + notice.Phrase("AdvicePlugin")}, all...)
 	}
 	return strings.Join(all, "; ")
 }
@@ -132,12 +132,7 @@ func (n NoGPUDirect) Advice() string {
 }
 
 func (v Vendor) peermem() string {
-	return v.pick(
-		notice.AdvicePeermem,
-		"check that /sys/kernel/mm/memory_peers/amdkfd/version exists (newer kernels: under /sys/kernel or /sys), "+
-			"which a NIC driver with ib_peer_mem creates; not needed with DMA-BUF: NCCL_DMABUF_ENABLE=1, and a "+
-			"kernel with CONFIG_PCI_P2PDMA and CONFIG_DMABUF_MOVE_NOTIFY",
-	)
+	return v.pick(notice.Phrase("AdvicePeermem"), notice.Phrase("AMDPeermem"))
 }
 
 // GPUDirectDisabled reports NICs without GPUDirect RDMA that no connection shows.
@@ -233,103 +228,3 @@ func (UnreachableInterface) Code() Code { return "unreachable-interface" }
 func (NetworksDiffer) Code() Code       { return "networks-differ" }
 func (PluginNotFound) Code() Code       { return "plugin-not-found" }
 func (NICFar) Code() Code               { return "nic-far-from-gpu" }
-
-var ncclNetwork = []notice.Entry{
-	{
-		Example: TCPBetweenNodes{
-			"InfiniBand or RoCE devices: mlx5_0", 16, 16, []string{"eth0"}, []Assigned{{"NCCL_IB_DISABLE", "1"}}, true,
-		},
-		Severity: notice.Warning,
-		Source:   notice.EnvironmentDoc + "NCCL_NET; docs/preflight.md, NCCL network",
-		Text:     "NCCL uses TCP between nodes (NET/Socket)[, although the log names {RDMA}]",
-		Details: []string{
-			"[{TCP} of {Of connection} between nodes use NET/Socket.]",
-			"[Interfaces: {Interfaces}.]",
-			"[{Settings}.]",
-			"[{PluginMissing}]",
-		},
-		Doc: "It is an error if the log names RDMA devices or EFA, or a setting forces TCP.",
-	},
-	{
-		Example: NoGPUDirect{
-			8, 16, Hosts{"n1"}, []HostEnds{{"n1", 4, 8, 4, 8}},
-			DirectNICs{DirectDisabled, NICs{{"mlx5_0", Hosts{"n1"}}}},
-			[]Assigned{{"NCCL_NET_GDR_LEVEL", "LOC"}}, NVIDIA,
-		},
-		Severity: notice.Warning,
-		Source:   notice.GPUDoc + ", GPU-to-NIC communication",
-		Text: `{Ends} of {Of connection end} between nodes go through host memory, without GPUDirect
-			RDMA (on {Hosts})`,
-		Details: []string{"{Each...}", "{Reason}.", "{Settings...}"},
-		Doc: `[send] or [receive] ends of connections between nodes, other than TCP, without /GDRDMA: each end reaches
-			GPU memory through a NIC of its own. It is for information if all senders and no receivers are without it
-			and there is no NVLink, which is NCCL's default.`,
-	},
-	{
-		Example:  GPUDirectDisabled{NICs{{"mlx5_0", Hosts{"n1"}}}, false, NVIDIA},
-		Severity: notice.Warning,
-		Source:   notice.GPUDoc + ", GPU-to-NIC communication",
-		Text:     "GPUDirect RDMA is disabled for {NICs}: {Unused}",
-		Doc: `NCCL prints at init for which NICs GPUDirect RDMA is disabled, other than for their distance. It is for
-			information if no connection uses them.`,
-	},
-	{
-		Example: OneNIC{
-			8, Hosts{"n1", "n2"}, "n1", 0, Ranks{0, 1, 2, 3}, []string{"mlx5_0", "mlx5_1"}, []Assigned{{"NCCL_IB_HCA",
-				"mlx5_0"}},
-		},
-		Severity: notice.Warning,
-		Source:   notice.EnvironmentDoc + "NCCL_IB_HCA, NCCL_CROSS_NIC",
-		Text:     "one of up to {NICs} NICs of a host carries all inter-node traffic (on {Hosts})",
-		Details: []string{
-			"All connections of {Host} use device {Device}, {Ranks}.", "Devices: {Devices}.", "[{Setting}.]",
-		},
-		Advice: "check that all NICs are up and named in NCCL_IB_HCA; " + notice.AdviceCable,
-		Doc: `A host has several NICs and several ranks in the log, and sends through only one NIC. It is not
-			reported if NCCL combines several NICs into one device.`,
-	},
-	{
-		Example:  NetworksDiffer{[]NetworkOf{{"IBext_v8", "n1"}, {"IB", "n2"}}},
-		Severity: notice.Error,
-		Source:   ncclIssue + "1634",
-		Text:     "ranks of one run use different networks, and cannot reach each other over them",
-		Details:  []string{"{Networks...}."},
-		Advice: `give all hosts the same plugin (libnccl-net.so, LD_LIBRARY_PATH) and devices, or set
-			NCCL_NET_PLUGIN=none everywhere`,
-		Doc: "Each process prints the network that it uses.",
-	},
-	{
-		Example:  LibfabricTCP{"tcp;ofi_rxm"},
-		Severity: notice.Error,
-		Source:   "libfabric, fi_provider(7)",
-		Text:     "libfabric uses the provider {Provider}: TCP, not the NIC's RDMA",
-		Advice:   "see fi_info -p efa (or cxi, verbs) there, and FI_PROVIDER; " + notice.AdviceDevices,
-		Doc:      "The network plugin prints the provider that it selected.",
-	},
-	{
-		Example:  UnreachableInterface{"docker0", "172.17.0.1"},
-		Severity: notice.Error,
-		Source:   notice.NetworkDoc + ", IP network interfaces",
-		Text:     "ranks meet or send over {Interface}[ ({Address})], which other hosts cannot reach",
-		Advice:   meetCauses,
-		Doc:      "Interfaces of containers, bridges and the loopback lead to no other host.",
-	},
-	{
-		Example:  PluginNotFound{Assigned{"NCCL_NET_PLUGIN", "ofi"}, "libnccl-net-ofi.so"},
-		Severity: notice.Warning,
-		Source:   notice.EnvironmentDoc + "NCCL_NET_PLUGIN, NCCL_TUNER_PLUGIN, NCCL_PROFILER_PLUGIN",
-		Text:     "NCCL did not find {File}, the plugin that {Setting} names, and continued without it",
-		Advice:   "add its folder to LD_LIBRARY_PATH, or set the full path",
-		Doc: `A plugin that a variable names was not found; a missing plugin that no variable names is
-			not reported.`,
-	},
-	{
-		Example:  NICFar{"SYS", SearchResult{"4", 2, 24, 12, "NVL/SYS"}, NVIDIA},
-		Severity: notice.Info,
-		Source:   notice.EnvironmentDoc + "NCCL_NET_GDR_LEVEL",
-		Text:     "a GPU reaches its NIC {Path}",
-		Details:  []string{"{Search}."},
-		Doc: `NCCL's search over the topology prints the worst path of each pattern. It is a warning across NUMA nodes
-			(SYS).`,
-	},
-}

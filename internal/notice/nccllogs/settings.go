@@ -48,7 +48,9 @@ func (s SettingAffectsSpeed) Advice() string {
 }
 
 // Source is the documentation of the variable.
-func (s SettingAffectsSpeed) Source() string { return notice.EnvironmentDoc + s.Variable }
+func (s SettingAffectsSpeed) Source() string {
+	return notice.Phrase("EnvironmentDoc") + " " + s.Variable
+}
 
 // TopologyFromFile reports a topology that was read from a file.
 type TopologyFromFile struct {
@@ -81,43 +83,8 @@ func (s SettingsDiffer) Advice() string {
 }
 
 // Source is the documentation of the variable.
-func (s SettingsDiffer) Source() string { return notice.EnvironmentDoc + s.Variable }
+func (s SettingsDiffer) Source() string { return notice.Phrase("EnvironmentDoc") + " " + s.Variable }
 
 func (SettingAffectsSpeed) Code() Code { return "setting-affects-speed" }
 func (TopologyFromFile) Code() Code    { return "topology-from-file" }
 func (SettingsDiffer) Code() Code      { return "settings-differ" }
-
-var ncclSettings = []notice.Entry{
-	{
-		Example: SettingAffectsSpeed{
-			"NCCL_P2P_DISABLE",
-			"1",
-			"NCCL_P2P_DISABLE",
-			"NCCL_P2P_DISABLE set by environment to 1.",
-		},
-		Severity: notice.Warning,
-		Text:     "{Variable} is {Value}: it {Effect}",
-		Details:  []string{"{Line}"},
-		Doc: `A variable that slows NCCL down or is for tests was set. The severity depends on the variable and its
-			value.`,
-	},
-	{
-		Example:  TopologyFromFile{"/etc/nccl/topo.xml"},
-		Severity: notice.Info,
-		Source:   notice.EnvironmentDoc + "NCCL_TOPO_FILE",
-		Text:     "NCCL reads the topology from a file, not only from the machine",
-		Details:  []string{"NCCL_TOPO_FILE={File}."},
-		Advice:   "check that the file describes this machine; run without it to compare",
-		Doc:      "NCCL_TOPO_FILE is set, and not by a plugin.",
-	},
-	{
-		Example: SettingsDiffer{
-			"NCCL_ALGO", []string{"Ring", "Tree"}, []ValueOf{{Assigned{"NCCL_ALGO", "Tree"}, "ranks 4-7 on n2"}}, false,
-		},
-		Severity: notice.Warning,
-		Text:     "processes have different values of {Variable}: {Values}",
-		Details:  []string{"{Each...}"},
-		Doc: `Only values that differ count: many variables are read by one rank alone, or once. Where hosts may differ,
-			as in the names of NICs, it is for information.`,
-	},
-}

@@ -2,8 +2,6 @@ package preflights
 
 import (
 	"fmt"
-
-	"busbar/internal/notice"
 )
 
 // Notices of rank --preflight on the network adapters of hosts and on their PCIe bus.
@@ -113,36 +111,3 @@ func (IOMMUTranslates) Code() Code  { return "iommu-translates" }
 func (ACSBridges) Code() Code       { return "acs-bridges" }
 func (ACSHidden) Code() Code        { return "acs-hidden" }
 func (ACSRedirects) Code() Code     { return "acs-redirects" }
-
-var preflightAdapters = []notice.Entry{
-	{Example: NoRDMADevice{}, Text: "no InfiniBand, RoCE or EFA device: TCP between hosts, shared memory within",
-		Doc: "The host has no RDMA adapter."},
-	{Example: RDMAPorts{[]PortKind{{8, "InfiniBand 400 Gb/sec (4X NDR)"}}}, Text: "active: {Ports}",
-		Doc: "The active RDMA ports with their speed; programs may open all of them."},
-	{Example: RDMAPortsDown{7, 8, []PortState{{"mlx5_7/1", "DOWN", "Polling"}}}, Severity: notice.Warning,
-		Text: "{Active} of {Of port} active: {Down}", Advice: notice.AdviceCable,
-		Doc: "Ports are not active. A port without a cable may stay down."},
-	{Example: RDMALinkNarrow{[]PortRate{{"mlx5_1/1", "100 Gb/sec (1X NDR)"}}}, Severity: notice.Warning,
-		Text: "{Links}", Advice: "reseat or change the cable: the link came up with one lane, or at the lowest speed",
-		Doc: "An InfiniBand link has one lane of four, or the initial speed of link training."},
-	{Example: RDMANotPermitted{[]string{"mlx5_0/1"}}, Severity: notice.Warning,
-		Text: "{Ports} cannot be opened: MPI and NCCL will fall back to TCP", Advice: notice.AdviceDevices,
-		Doc: "The device is in /sys, but its file in /dev/infiniband is missing or may not be opened."},
-	{Example: IOMMU{IOMMUOff}, Text: "{State}", Doc: "Whether an IOMMU translates what devices send to each other."},
-	{Example: IOMMUTranslates{[]string{"0000:01:00.0"}}, Severity: notice.Warning,
-		Source: notice.GPUDoc + ", PCI Access Control Services (ACS)",
-		Text:   "the IOMMU translates for {Devices}: GPUs and adapters reach each other slowly, or not at all",
-		Advice: notice.AdviceIOMMU,
-		Doc:    "GPUs or RDMA adapters are behind an IOMMU that translates addresses."},
-	{Example: ACSBridges{4}, Text: "{Bridges bridge} with ACS, none redirects",
-		Doc: "PCIe bridges with access control (ACS) send traffic between devices directly."},
-	{Example: ACSHidden{},
-		Text: "only root can read the ACS settings: sudo lspci -vvv | grep ACSCtl (ReqRedir+ is bad for GPUs)",
-		Doc:  "Only root can read the settings of bridges."},
-	{Example: ACSRedirects{2, 9, []string{"0000:00:01.0", "0000:00:02.0"}}, Severity: notice.Warning,
-		Source: notice.GPUDoc + ", PCI Access Control Services (ACS)",
-		Text:   "{Redirecting} of {Of bridge} send traffic between devices through the processor: {Bridges}",
-		Advice: notice.AdviceACS,
-		Doc: `Access control (ACS) of PCIe bridges redirects what GPUs and adapters send to each other. Virtual machines
-			need it.`},
-}

@@ -111,19 +111,3 @@ type StepChange struct {
 }
 
 func (StepChange) Code() notice.Code { return "step-change" }
-
-var changes = []notice.Entry{
-	{
-		Example: StepChange{
-			"step", true, 12.3 * ms, true, ChangeInterval{11.9 * ms, 12.8 * ms, true}, 0.1, 0.1123,
-			[]ChangedPart{{WaitingForRanks, "rank 3", 11.8 * ms}}, "rank 3", []ChangedPart{{Computing, "", 11.7 * ms}},
-		},
-		Severity: notice.Info,
-		Text:     "[{Same}: ]a {Per} takes {Change}[ {Computing}] ({Interval})[: {Parts}]",
-		Details: []string{
-			"It took {Before}, and now takes {After}.", "[On {LateRank} itself, against the others: {LateParts}.]",
-		},
-		Doc: `A change is significant over steps (family-wise false-positive rate 5 %) and at least 2 % of the step, 30
-			% for busbar's own steps on CPUs. A longer step is a warning. docs/timeline.md has the rules.`,
-	},
-}

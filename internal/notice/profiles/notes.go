@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 
-	"busbar/internal/notice"
 	"busbar/internal/units"
 )
 
@@ -170,88 +169,3 @@ func (CommunicatorsUnknown) Code() Code { return "communicators-unknown" }
 func (RanksMissing) Code() Code         { return "ranks-missing" }
 func (PartialStep) Code() Code          { return "partial-step" }
 func (NotInBenchmark) Code() Code       { return "not-in-benchmark" }
-
-var timelineNotes = []notice.Entry{
-	{
-		Example: CUDAGraphs{0.012}, Severity: notice.Warning,
-		Text: "{Time} of CUDA graphs recorded without kernels: all of it counts as computation, communication in " +
-			"it is unknown",
-		Advice: "record with nsys profile --cuda-graph-trace=node",
-		Doc:    "Nsight Systems records graphs as a whole unless asked for their nodes.",
-	},
-	{
-		Example: ClocksDisagree{120, 4000}, Severity: notice.Warning,
-		Text:    "{Early} of {Of} activities ran before the host launched them: the clocks of host and device disagree",
-		Details: []string{"The cause of idle time, and which step an activity belongs to, are uncertain."},
-		Doc:     "It is reported if more than 1 % of the activities begin before their launch.",
-	},
-	{
-		Example: StepPatternUnmatched{"^iteration"}, Severity: notice.Warning,
-		Text:   "no range of the host matches the step pattern {Pattern}",
-		Advice: "check --step-pattern against the names of NVTX ranges in the trace",
-		Doc:    "Without steps, times are of the whole recording.",
-	},
-	{
-		Example: OnlyCopies{}, Severity: notice.Info,
-		Text: "no kernel ran on this device, only copies: it is left out of medians, headlines and charts",
-		Doc:  "Medians are of devices that compute or communicate.",
-	},
-	{
-		Example: SameRank{[]RankClash{{3, []string{"a.json", "b.json"}}}}, Severity: notice.Warning,
-		Text:    "recordings of different processes have the same rank: {Ranks}",
-		Details: []string{"The rank of each is unknown, and each counts as a rank of its own."},
-		Doc: "One rank may be recorded several times, one recording after another; these are of several hosts or " +
-			"processes, or overlap in time.",
-	},
-	{
-		Example: NonBlockingCalls{}, Severity: notice.Info,
-		Text: "operations are non-blocking: each time runs from the call that begins it to the call that detects its " +
-			"end",
-		Details: []string{"Several run at once, so time, bandwidth and waiting of a single operation are unknown."},
-		Doc:     "A step of busbar itself with non-blocking operations of MPI or Gloo.",
-	},
-	{
-		Example: CommunicatorUnclear{"tp", 4, 8, 16}, Severity: notice.Warning,
-		Text: "calls of communicator {Name} ({Size rank}) were not matched across ranks: {Ranks rank} have a " +
-			"communicator of this name",
-		Details: []string{
-			"[The world has {World rank}; the traces do not state which of them belong together.]",
-		},
-		Doc: "Several groups of ranks may have communicators of one name, such as those of tensor parallelism.",
-	},
-	{
-		Example: CallsUnmatched{1200}, Severity: notice.Warning,
-		Text:    "none of {Calls call} of communication could be matched across ranks",
-		Details: []string{"Their order fits in several ways or in none, so waiting for other ranks is unknown."},
-		Advice:  "record the same steps on all ranks, with profiler.step() or ranges around steps",
-		Doc:     "Calls are matched by sequence number, or by order within a step and a communicator.",
-	},
-	{
-		Example: CommunicatorsUnknown{}, Severity: notice.Warning,
-		Text:    "the traces name no communicator, and not all ranks were read",
-		Details: []string{"Equal calls were matched, although the ranks may be in different communicators."},
-		Doc:     "Calls of one operation and size were matched by their order.",
-	},
-	{
-		Example: RanksMissing{2, 8}, Severity: notice.Warning,
-		Text: "{Read} of {World rank} were read",
-		Details: []string{
-			"A straggler may be among the others; communication times then include waiting for it.",
-		},
-		Advice: "record all ranks, and pass the folder of all their traces",
-		Doc:    "The traces state a larger world size than the number of ranks that were read.",
-	},
-	{
-		Example: PartialStep{12, 340}, Severity: notice.Info,
-		Text: "{Kernels kernel} were launched in it, a typical step has {Typical}: recorded incompletely, or a " +
-			"different step",
-		Doc: "A step with less than half of the median number of kernels does not count.",
-	},
-	{
-		Example:  NotInBenchmark{[]MissingCurve{{Collective: "all_reduce", Type: "bfloat16", Ranks: 8}}},
-		Severity: notice.Info,
-		Text:     "not compared with the benchmark: {Missing}",
-		Doc: `Collectives of a training are compared with results of NCCL of the same operation, type and number of
-			ranks, between the smallest and the largest size measured.`,
-	},
-}

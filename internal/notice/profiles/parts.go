@@ -3,7 +3,6 @@ package profiles
 import (
 	"fmt"
 
-	"busbar/internal/notice"
 	"busbar/internal/units"
 )
 
@@ -210,80 +209,3 @@ func (NoStragglerFound) Code() Code  { return "no-straggler" }
 func (OwnStep) Code() Code           { return "own-step" }
 func (ScalingEfficiency) Code() Code { return "scaling-efficiency" }
 func (AgainstBenchmark) Code() Code  { return "against-benchmark" }
-
-var timelineParts = []notice.Entry{
-	{
-		Example: NothingRan{NoCommunication}, Severity: notice.Info,
-		Text: "{What}",
-		Doc:  "The files have no GPU work, no kernel, or no communication.",
-	},
-	{
-		Example: TimeShares{
-			"step", 0.14, ShareRange{12, 10, 14, true, true}, ShareRange{70, 68, 72, true, true},
-			ShareRange{1, 0, 2, true, true},
-			ShareRange{17, 16, 18, true, true}, Median{8, "GPU"},
-		},
-		Severity: notice.Info,
-		Text: `a {Per} takes {Time}: [{Exposed} exposed communication, ]{Compute} computation, [{Copies} copies alone,
-			]{Idle} idle[ ({Median}, with minimum and maximum)]`,
-		Doc: "The parts of the time of a step, or of the recording where it has no steps.",
-	},
-	{
-		Example: OverlapShare{ShareRange{54, 50, 60, true, true}}, Severity: notice.Info,
-		Text: "{Share} of communication overlaps with computation",
-		Doc:  "The time in which both run, of the time of communication.",
-	},
-	{
-		Example: NoOverlapAtAll{}, Severity: notice.Info,
-		Text: "no communication overlaps with computation",
-		Doc:  "No kernel computes while one communicates.",
-	},
-	{
-		Example: SharedStreams{[]StreamOf{{7, "rank 0", 90}}, 0.9, 30 * ms, "step"}, Severity: notice.Warning,
-		Source: "pytorch/pytorch#150398",
-		Text: `communication cannot overlap on streams that also compute, where kernels run one after the other:
-			{Streams}`,
-		Details: []string{
-			"[{Share} of communication runs where most of the computing runs too; {Exposed} per {Per} are exposed.]",
-		},
-		Advice: "run communication on a stream of its own",
-		How: `DDP and FSDP do that. A collective that is called with async_op=False runs on the current stream in
-			newer PyTorch: call it with async_op=True, and wait() for it just before its result is used.`,
-		Doc: `Kernels of one stream run one after the other, so that communication on the stream of the computation
-			cannot overlap with it. Share and exposed time are stated where that is worth a change.`,
-	},
-	{
-		Example: NoStragglerFound{}, Severity: notice.Info,
-		Text: "no rank is a straggler",
-		Doc:  "Collectives were matched across ranks, and no rank is last significantly often.",
-	},
-	{
-		Example: OwnStep{"a step that busbar ran itself (resnet50)", true}, Severity: notice.Info,
-		Text: "this is {Step}, not a training job", Details: []string{"[{NoGPU}]"},
-		Doc: "rank --step writes timelines of its own steps.",
-	},
-	{
-		Example:  ScalingEfficiency{"strong", "strong", 8, 16, 88, 0.06, 0.11, 1.83, 2, []RanksRead{{4, 16}}, 2},
-		Severity: notice.Info,
-		Text:     "{Kind} scaling from {From} to {To rank} is {Percent}: a step takes {Step} instead of {FromStep}",
-		Details: []string{
-			"The step is {Speed} times as fast; the number of ranks is {Ideal} times as large.", "Valid if {If}.",
-			"{Unread...}",
-			"[One of the runs has {FewSteps step}: its time includes warm-up.]",
-		},
-		Doc: `Strong scaling: both runs have the same global batch, and the efficiency is the speed-up over the ratio of
-			ranks. Weak scaling: each rank has the same batch, and it is the ratio of the times.`,
-	},
-	{
-		Example: AgainstBenchmark{
-			"all_reduce", 256 << 20, "bfloat16", 8, 92, 420e9, 456e9, "run-1", "nccl", "8 ranks", "in-place", true,
-			OtherGPU{"H200", "H100"}, true, true,
-		},
-		Severity: notice.Info,
-		Text: `{Collective} {Size} {Type} over {Ranks rank} reaches {Percent} of the benchmark ({Busbw} of {Reached};
-			run {Run}, {Who}, {Shape}, {Placement})`,
-		Details: []string{"[{Waiting}]", "[{Machine}]", "[{Simulated}]", "[{More}]"},
-		Doc: `Bus bandwidth of the training against a run of rank on the same machine, between its two nearest sizes.
-			Waiting for other ranks is left out where calls were matched.`,
-	},
-}

@@ -42,17 +42,3 @@ type ReplayAssumed struct{}
 
 func (NotReplayed) Code() notice.Code   { return "not-replayed" }
 func (ReplayAssumed) Code() notice.Code { return "replay-assumed" }
-
-var replays = []notice.Entry{
-	{
-		Example: NotReplayed{12, LacksSize}, Severity: notice.Warning,
-		Text: "{Calls call} of communication cannot be replayed: {Why}",
-		Doc:  "post timeline --write-sweep leaves such calls out of the sweep.",
-	},
-	{
-		Example: ReplayAssumed{}, Severity: notice.Info,
-		Text: "traces lack some parameters: the sweep assumes sums, root 0, all_reduce, broadcast and reduce in " +
-			"place, all groups of a division at once, and splits rounded down to 16 bytes",
-		Doc: "The sweep that post timeline --write-sweep writes has these values.",
-	},
-}

@@ -105,33 +105,19 @@ func (s Straggler) Advice() string {
 	case HostBound:
 		return "look at how " + s.Rank +
 			" gets its data and what else its host does: more workers of its DataLoader, " +
-			"pin_memory, a shard of its own, logging and saving of rank 0 outside the step; and " + notice.AdviceCores
+			"pin_memory, a shard of its own, logging and saving of rank 0 outside the step; and " +
+			notice.Phrase("AdviceCores")
 	case SlowCompute:
 		return "give " + s.Rank + " as much work as the others (sequences of similar length together, stages or " +
 			"experts " +
-			"of similar size); if it has as much, its GPU is slower: " + notice.AdviceHeldClocks
+			"of similar size); if it has as much, its GPU is slower: " + notice.Phrase("AdviceHeldClocks")
 	case SlowCopies:
 		return "look at the copies of " + s.Rank +
 			": pinned memory (pin_memory=True, non_blocking=True), and whether " +
 			"the link of its GPU has all its lanes (nvidia-smi -q, section PCI)"
 	}
 	return "compare " + s.Rank + " and its host with the others: rank --preflight on all hosts; " +
-		notice.AdviceHeldClocks
+		notice.Phrase("AdviceHeldClocks")
 }
 
 func (Straggler) Code() Code { return "straggler" }
-
-var timelines = []notice.Entry{
-	{
-		Example:  Straggler{"rank 3", 97, 120, 0.45, 0.031, 8, 10, true, StragglerCauses{{HostBound, 0.036, 0.001}}},
-		Severity: notice.Warning,
-		Source:   "PyTorch, Performance Tuning Guide",
-		Text: `{Rank} is a straggler: last in {Last} of {Of} uneven collectives; others wait {Waited} ({Share} of
-			their time)`,
-		Details: []string{"[It was last in {Steps} of {OfSteps} steps.]", "[{FewSteps}]", "{Causes}."},
-		Doc: `Calls of the same collective are matched across ranks. A rank is a straggler if it starts last
-			significantly often (false-positive rate 1 % over all ranks) and other ranks wait at least 1 % of their time
-			for it. Its causes are what it spends more time on than the median of the other ranks, if that explains a
-			quarter of the waiting.`,
-	},
-}

@@ -2,8 +2,6 @@ package profiles
 
 import (
 	"fmt"
-
-	"busbar/internal/notice"
 )
 
 // Notices of the readers of traces: what a file lacks, and what of it does not count. docs/timeline.md has the formats.
@@ -127,67 +125,3 @@ func (NCCLCallsMissing) Code() Code    { return "nccl-calls-missing" }
 func (PayloadsMissing) Code() Code     { return "payloads-missing" }
 func (KernelsInGraphs) Code() Code     { return "nccl-kernels-in-graphs" }
 func (NsightWarning) Code() Code       { return "nsight-warning" }
-
-const nvtxDoc = `NCCL's NVTX ranges have the sizes and communicators of its operations. Without them, times are known,
-	but bandwidths are not.`
-
-var traceNotes = []notice.Entry{
-	{
-		Example: OwnTrace{
-			"busbar 1.0", "resnet50", "ddp 25M float32", "mpi", Computer{"1 thread of FMA", true, false}, true,
-		},
-		Severity: notice.Info,
-		Text: `training steps of {Model}, run and recorded by {Tool} without a profiler ({Step}; {Backend};
-			{Computing})`,
-		Details: []string{"[{Events}]", "Measurements between the steps are left out: the steps follow each other."},
-		Doc:     "rank --step writes a trace of one step of each rank. docs/step.md describes it.",
-	},
-	{
-		Example: SeveralDevices{5, 2, 5}, Severity: notice.Info,
-		Text: "the process of rank {Rank} used {Devices device}; the rank's is device {Main}, which ran most",
-		Doc:  "A process may create a context on another device without computing there.",
-	},
-	{
-		Example: NoGPUActivity{Kineto}, Severity: notice.Warning,
-		Text: "the file has no GPU activity",
-		Doc:  "A timeline needs GPU activity.",
-	},
-	{
-		Example: EmptyGraphs{3}, Severity: notice.Warning,
-		Text: `{Launches launch} of CUDA graphs without kernels in the file: what ran in them is missing and looks like
-			idle time`,
-		Advice: "profile with CUPTI of CUDA 12 or newer, which records the kernels of graphs, or without graphs",
-		Doc:    "Older versions of CUPTI record the launch of a graph and none of its kernels.",
-	},
-	{
-		Example: GraphKernelsMissing{3}, Severity: notice.Warning,
-		Text: `{Launches launch} of CUDA graphs recorded without kernels: communication and computation in them are
-			unknown`,
-		Advice: "record them: nsys profile --cuda-graph-trace=node …",
-		Doc:    "Nsight Systems records graphs as a whole unless asked for their nodes.",
-	},
-	{
-		Example: NCCLCallsMissing{"nsys export … run.nsys-rep"}, Severity: notice.Warning,
-		Text:   "NCCL ran, but its calls are not in this export: sizes and communicators of its operations are unknown",
-		Advice: "record with nsys profile --trace=cuda,nvtx …, without NCCL_NVTX_DISABLE, then {Command}",
-		Doc:    nvtxDoc,
-	},
-	{
-		Example: PayloadsMissing{"nsys export … run.nsys-rep"}, Severity: notice.Warning,
-		Text: `sizes and communicators of NCCL's operations are not in this export: it was made without the payloads of
-			NVTX`,
-		Advice: "export again: {Command}",
-		Doc:    nvtxDoc,
-	},
-	{
-		Example: KernelsInGraphs{12, 40}, Severity: notice.Warning,
-		Text: `{Kernels} of {Of} kernels of NCCL ran in CUDA graphs, which have no calls: their sizes and communicators
-			are unknown`,
-		Doc: nvtxDoc,
-	},
-	{
-		Example: NsightWarning{"Not all CUDA events might have been collected", true}, Severity: notice.Warning,
-		Text: "Nsight Systems reports: {Text}",
-		Doc:  "The file has diagnostics of the recording. Those on lost events concern all times.",
-	},
-}
