@@ -83,9 +83,8 @@ func init() {
 		NotInNCCLTests{}, NotAnonymized{}, NothingOfNCCL{}, TooSmall{}, TakesTooLong{}, TimeOver{},
 		MemoryInsufficient{}, MemoryRefused{}, NotSupported{}, AverageUnderflows{}, ProgressUnsupported{},
 		LibraryLacks{}, RankFailed{}, PointAborted{}, DataWrong{}, CutOff{}, SourceCountsWrong{}, SourceErrorLarge{},
-		SourceReports{}, RanksContradicted{}, RowTorn{}, LineNotImported{}, RunSignalled{}, RunHung{}, RankGone{}, Published{},
-		NoPublished{},
-		RankCrashed{}, SourceIncomplete{}, NoBucketValues{}, BestBucket{}, StepComputation{}, StepPointsMissing{},
+		SourceReports{}, RanksContradicted{}, RowTorn{}, LineNotImported{}, RunSignalled{}, RunHung{}, RankGone{},
+		Published{}, NoPublished{}, RankCrashed{}, SourceIncomplete{}, NoBucketValues{}, BestBucket{}, StepComputation{}, StepPointsMissing{},
 		ExposedCommunication{}, NoExposedCommunication{}, CommunicationNegligible{}, CommunicationLocal{},
 		StepInterference{}, ReportLeftOut{}, MoreStepRuns{})
 }
@@ -103,8 +102,8 @@ func Phrase(name string) string { return phrases[name] }
 var phrase = regexp.MustCompile(`\{\w+\}`)
 
 // Paragraphs yields the paragraphs of a catalogue file: texts by key. A line that begins with a tab continues the one
-// before, and the texts of a repeated key are lines. A paragraph with a name defines a phrase, for which {name} stands in
-// later texts. Lines that begin with # are comments.
+// before, and the texts of a repeated key are lines. A paragraph with a name defines a phrase; later texts have it as
+// {name}. Lines that begin with # are comments.
 func Paragraphs(file string) iter.Seq[map[string]string] {
 	return func(yield func(map[string]string) bool) {
 		for paragraph := range strings.SplitSeq(strings.ReplaceAll(file, "\n\t", " "), "\n\n") {

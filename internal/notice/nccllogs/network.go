@@ -32,8 +32,8 @@ func (t TCPBetweenNodes) Advice() string {
 	}
 	all := []string{
 		"with InfiniBand or RoCE, " + notice.Phrase("possible") + " libibverbs (rdma-core) is not in the image; the " +
-			"container has no /dev/infiniband (docker run --device=/dev/infiniband) or no rights; NCCL_IB_HCA names a NIC that is not " +
-			"there; the port is not active (ibv_devinfo)",
+			"container has no /dev/infiniband (docker run --device=/dev/infiniband) or no rights; NCCL_IB_HCA names " +
+			"a NIC that is not there; the port is not active (ibv_devinfo)",
 		"rank --preflight there prints what the host has; without RDMA, NCCL_SOCKET_NTHREADS and " +
 			"NCCL_NSOCKS_PERTHREAD give a connection more sockets",
 	}
