@@ -35,13 +35,17 @@ func rootOf(k key) string {
 }
 
 func shapeOf(k key) string {
+	words := fmt.Sprintf("%d nodes × %d", k.Nodes, k.PerNode)
 	switch k.Nodes {
 	case 0:
 		return ""
 	case 1:
-		return "1 node"
+		words = "1 node"
 	}
-	return fmt.Sprintf("%d nodes × %d", k.Nodes, k.PerNode)
+	if k.Whole.Nodes > 1 {
+		words += " of " + k.Whole.String()
+	}
+	return words
 }
 
 func rotateOf(k key) string {
