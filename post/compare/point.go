@@ -61,13 +61,12 @@ type collective struct {
 	who string // what of a contender sides have several of: "MPICH 4.0.2"
 }
 
-func (c collective) title() string         { return c.Title() + behind(c.who) }
-func (c collective) name() string          { return c.Size() }
-func (c collective) table() point          { return collective{analysis.TableOf(c.Condition), c.who} }
+func (c collective) title() string { return c.Title() + behind(c.who) }
+func (c collective) name() string  { return c.Size() }
+func (c collective) table() point  { return collective{analysis.TableOf(c.Condition), c.who} }
 
 // shape is the shape of the run.
 func (c collective) shape() analysis.Shape { return cmp.Or(c.Whole, analysis.ShapeOf(c.Condition)) }
-
 
 func (c collective) compare(p point) int {
 	o := p.(collective)

@@ -89,15 +89,14 @@ type dimension struct {
 // plots.
 var (
 	labelOrder = []dimension{
-		{collectiveOf, false}, {imbalanceOf, false}, {groupOf, false}, {backendOf, false}, {variantOf, true}, {settingsOf, true},
-		{worldOf, false},
+		{collectiveOf, false}, {imbalanceOf, false}, {groupOf, false}, {backendOf, false}, {variantOf, true},
+		{settingsOf, true}, {worldOf, false},
 		{placementOf, true}, {opOf, false}, {rootOf, false}, {typeOf, false}, {libraryOf, false}, {rotateOf, true},
 		{aggregateOf, true}, {averageOf, true}, {shapeOf, false}, {deviceOf, false},
 	}
 	splitOrder = []func(key) string{
-		rootOf, opOf, imbalanceOf, groupOf, placementOf, averageOf, aggregateOf, rotateOf, deviceOf, shapeOf, settingsOf,
-		variantOf, typeOf,
-		worldOf, libraryOf, backendOf, collectiveOf,
+		rootOf, opOf, imbalanceOf, groupOf, placementOf, averageOf, aggregateOf, rotateOf, deviceOf, shapeOf,
+		settingsOf, variantOf, typeOf, worldOf, libraryOf, backendOf, collectiveOf,
 	}
 )
 
