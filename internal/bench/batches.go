@@ -73,9 +73,11 @@ type order struct {
 func (m *measurement) measure() error {
 	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // no collection while something is timed
 	m.k = m.batch()
-	t := group{m.o.Together}
-	if err := t.start(); err != nil {
-		return err
+	t := m.o.Together
+	if t != nil {
+		if err := fatal("start together", t.Start()); err != nil {
+			return err
+		}
 	}
 	stopper := stats.NewStopper(m.rule(m.k))
 	started := time.Now()
@@ -95,11 +97,14 @@ func (m *measurement) measure() error {
 		}
 		m.k = int(next.operations)
 		if next.batches == 0 {
-			return t.finish(func() error {
+			if t == nil {
+				return nil
+			}
+			return fatal("measure", t.Finish(func() error {
 				m.phase("keep busy for other groups", m.k*m.o.Aggregate)
 				_, err := m.runOperation(m.op, 1, m.k)
 				return err
-			})
+			}))
 		}
 		if err := m.round(int(next.batches), m.k); err != nil {
 			return &Fatal{"measure", err}
@@ -108,23 +113,6 @@ func (m *measurement) measure() error {
 			m.k = m.batch()
 		}
 	}
-}
-
-// group is this world among those that measure at the same time, if there are others.
-type group struct{ Together }
-
-func (g group) start() error {
-	if g.Together == nil {
-		return nil
-	}
-	return fatal("start together", g.Start())
-}
-
-func (g group) finish(batch func() error) error {
-	if g.Together == nil {
-		return nil
-	}
-	return fatal("measure", g.Finish(batch))
 }
 
 // fatal wraps an error, unless only the point is lost.

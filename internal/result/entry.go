@@ -42,7 +42,8 @@ func (r *Record) stamp(n int, run, at string) {
 }
 
 func (r *Record) withoutValues() {
-	*r = Record{Kind: r.Kind, N: r.N, Run: r.Run, At: r.At, Case: r.Case, Cycle: r.Cycle, Group: r.Group}
+	*r = Record{Kind: r.Kind, N: r.N, Run: r.Run, At: r.At, Case: r.Case, Cycle: r.Cycle, Group: r.Group,
+		Nodes: r.Nodes, RanksPerNode: r.RanksPerNode}
 	r.Abort(Failed, Because(notice.ValueNotFinite{}))
 }
 

@@ -17,6 +17,7 @@ type Condition struct {
 	Rotate         int64
 	Aggregate      int
 	Average        string // of throughput mode; latency mode has no choice
+	Whole          Shape  // of the divided world; zero unless a group measured
 }
 
 // ConditionOf is how a record was taken.
@@ -27,12 +28,15 @@ func ConditionOf(run *result.Run, r *result.Record) Condition {
 	if r.Mode == coll.Throughput {
 		c.Average = run.Method.Average
 	}
+	if r.Groups.Divided() {
+		c.Whole = Shape{run.World, run.Nodes, run.RanksPerNode}
+	}
 	return c
 }
 
 // FamilyOf is what all points of one table share: everything but world, its shape, and size.
 func FamilyOf(c Condition) Condition {
-	c.World, c.Nodes, c.PerNode, c.SizeBytes, c.Count = 0, 0, 0, 0, 0
+	c.World, c.Nodes, c.PerNode, c.SizeBytes, c.Count, c.Whole = 0, 0, 0, 0, 0, Shape{}
 	return c
 }
 
@@ -49,7 +53,16 @@ func (c Condition) FamilyTitle() string {
 
 // Title is the title of a table for one world.
 func (c Condition) Title() string {
-	return c.table().String() + ", " + ShapeOf(c).Words() + title.Unusual(c.method())
+	return c.table().String() + ", " + c.where() + title.Unusual(c.method())
+}
+
+// where is the world of a condition, and of which world it is a group.
+func (c Condition) where() string {
+	words := ShapeOf(c).Words()
+	if c.Whole.Nodes > 1 {
+		words += fmt.Sprintf(" (of %s)", c.Whole)
+	}
+	return words
 }
 
 func (c Condition) table() title.Table {
@@ -65,7 +78,11 @@ func (c Condition) method() *result.Method {
 func (c Condition) Size() string { return coll.FormatSize(c.SizeBytes, true) }
 
 // Shape is a world and how it was laid on nodes.
-type Shape struct{ World, Nodes, PerNode int }
+type Shape struct {
+	World   int `json:"world"`
+	Nodes   int `json:"nodes"`
+	PerNode int `json:"ranks_per_node"`
+}
 
 // ShapeOf is the world of a condition.
 func ShapeOf(c Condition) Shape { return Shape{c.World, c.Nodes, c.PerNode} }
@@ -92,7 +109,8 @@ func CompareConditions(a, b Condition) int {
 		cmp.Compare(a.Placement, b.Placement), cmp.Compare(a.Mode, b.Mode), cmp.Compare(a.Rotate, b.Rotate),
 		cmp.Compare(a.Aggregate, b.Aggregate),
 		cmp.Compare(a.Average, b.Average), cmp.Compare(a.World, b.World), cmp.Compare(a.Nodes, b.Nodes),
-		cmp.Compare(a.PerNode, b.PerNode),
+		cmp.Compare(a.PerNode, b.PerNode), cmp.Compare(a.Whole.Nodes, b.Whole.Nodes),
+		cmp.Compare(a.Whole.PerNode, b.Whole.PerNode),
 		cmp.Compare(a.SizeBytes, b.SizeBytes),
 	)
 }

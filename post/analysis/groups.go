@@ -33,7 +33,10 @@ func interferenceOf(curves []*Curve) (f Finding, measured bool) {
 		}
 		pairs[c.Groups.Number-1][i] = c
 	}
-	if slices.ContainsFunc(pairs, func(p [2]*Curve) bool { return p[0] == nil || p[1] == nil }) {
+	// More curves than pairs: launches placed the ranks of a group on nodes in different ways.
+	if len(curves) > 2*len(pairs) || slices.ContainsFunc(pairs, func(p [2]*Curve) bool {
+		return p[0] == nil || p[1] == nil
+	}) {
 		return f, false
 	}
 	fact := notice.GroupInterference{Groups: string(division)}

@@ -43,6 +43,17 @@ func TestGroupInterference(t *testing.T) {
 	if !closeTo(f.Sum/f.Apart, want, 0.01) {
 		t.Errorf("sums of bandwidths %v and %v, want a ratio of %g", f.Sum, f.Apart, want)
 	}
+	otherNodes := slices.Clone(sweeps)
+	for n := range sweeps { // same nodes per group, but another number of nodes in the world
+		otherNodes = append(otherNodes, sweeps[n].with(func(m *made) { m.nodes = 4 }))
+	}
+	found = foundIn(t, Options{}, otherNodes...)
+	if found = slices.DeleteFunc(found, func(f Finding) bool { return f.Code() != Interferes }); len(found) != 2 {
+		t.Errorf("%d findings in runs on 2 and on 4 nodes, want one each", len(found))
+	}
+	elsewhere := inGroup(2, 1.1, 1.2)
+	elsewhere.edit = func(_ string, r *result.Record) { r.Nodes, r.RanksPerNode = 2, 2 }
+	lacks(t, Interferes, "launches with other places of ranks", append(sweeps, elsewhere)...)
 	lacks(t, Interferes, "a group is missing", sweeps[:6]...)
 	lacks(t, Interferes, "a group alone is missing", sweeps[1:]...)
 	lacks(t, Interferes, "the whole world", sound())

@@ -26,12 +26,13 @@ func byWorld(curves []*Curve) [][]*Curve {
 		who   Contender
 		tool  string
 		shape Shape
+		whole Shape
 		group coll.Groups
 	}
 	return units.GroupBy(curves, func(c *Curve) world {
 		group := c.Groups
 		group.Alone = false
-		return world{c.Contender, c.Tool, ShapeOf(c.Condition), group}
+		return world{c.Contender, c.Tool, ShapeOf(c.Condition), c.Whole, group}
 	})
 }
 

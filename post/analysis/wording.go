@@ -18,7 +18,7 @@ func sizes(from, to int64) string {
 
 // subject is what a sentence about a curve begins with: its title, without how other tools word their way of averaging.
 func (c *Curve) subject() string {
-	return c.Who + ", " + c.table().String() + ", " + ShapeOf(c.Condition).Words() +
+	return c.Who + ", " + c.table().String() + ", " + c.where() +
 		title.Unusual(&result.Method{Rotate: c.Rotate, Aggregate: c.Aggregate})
 }
 

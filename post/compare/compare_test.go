@@ -4,8 +4,10 @@ import (
 	"maps"
 	"testing"
 
+	"busbar/internal/coll"
 	"busbar/internal/result"
 	"busbar/internal/stats"
+	"busbar/post/analysis"
 )
 
 // A launch has one time, however many cycles it had.
@@ -26,5 +28,16 @@ func TestMediansOfLaunches(t *testing.T) {
 	}
 	if stats.FewestLaunches(stats.DefaultAlpha, false) != 4 {
 		t.Error("the help names four launches")
+	}
+}
+
+// Groups of an oversubscribed world share its cores, whatever the number of their own ranks.
+func TestShapeOfGroup(t *testing.T) {
+	run := &result.Run{World: 8, Nodes: 2, RanksPerNode: 4}
+	r := &result.Record{Nodes: 1, RanksPerNode: 4}
+	r.World, r.Groups = 4, coll.Groups{Division: "2:contiguous", Number: 1}
+	s := collective{Condition: analysis.ConditionOf(run, r)}.shape()
+	if s != (analysis.Shape{World: 8, Nodes: 2, PerNode: 4}) {
+		t.Errorf("shape %+v, want that of the run", s)
 	}
 }

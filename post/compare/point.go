@@ -61,10 +61,12 @@ type collective struct {
 	who string // what of a contender sides have several of: "MPICH 4.0.2"
 }
 
-func (c collective) title() string         { return c.Title() + behind(c.who) }
-func (c collective) name() string          { return c.Size() }
-func (c collective) table() point          { return collective{analysis.TableOf(c.Condition), c.who} }
-func (c collective) shape() analysis.Shape { return analysis.ShapeOf(c.Condition) }
+func (c collective) title() string { return c.Title() + behind(c.who) }
+func (c collective) name() string  { return c.Size() }
+func (c collective) table() point  { return collective{analysis.TableOf(c.Condition), c.who} }
+
+// shape is the shape of the run.
+func (c collective) shape() analysis.Shape { return cmp.Or(c.Whole, analysis.ShapeOf(c.Condition)) }
 
 func (c collective) compare(p point) int {
 	o := p.(collective)
@@ -85,7 +87,9 @@ func (c collective) place() any {
 		Aggregate int    `json:"aggregate"`
 		Average   string `json:"average"`
 		Of        string `json:"of"` // backend, variant and so on, where the sides have several
-	}{c.Case, c.Nodes, c.PerNode, c.Rotate, c.Aggregate, c.Average, c.who}
+
+		Whole analysis.Shape `json:"divided_world,omitzero"`
+	}{c.Case, c.Nodes, c.PerNode, c.Rotate, c.Aggregate, c.Average, c.who, c.Whole}
 }
 
 func (c collective) timesJSON(t launchTimes) any {

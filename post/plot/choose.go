@@ -74,7 +74,7 @@ func Figures(points []Point, o Options) (figs []Figure, passed []string) {
 // ofMachine is a key without what one machine is measured with in turn.
 func ofMachine(k key) key {
 	k.Collective, k.Op, k.Root, k.Placement, k.Mode, k.Average, k.Imbalance = 0, 0, 0, 0, 0, "", ""
-	k.Groups = coll.Groups{}
+	k.Groups, k.Whole = coll.Groups{}, analysis.Shape{}
 	return k
 }
 

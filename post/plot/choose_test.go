@@ -169,6 +169,17 @@ func TestLabelsOfMethods(t *testing.T) {
 	}
 }
 
+// The nodes are those of the group, and of its world.
+func TestNodesOfGroup(t *testing.T) {
+	p := Point{Run: &result.Run{World: 8, Nodes: 2, RanksPerNode: 4}, nodes: 1, perNode: 4}
+	for want, g := range map[string]coll.Groups{
+		"1 node": {}, "1 node of 8 on 2 nodes": {Division: "2:contiguous", Number: 1},
+	} {
+		p.Case.Groups = g
+		must.Eq(t, want, shapeOf(p.key()))
+	}
+}
+
 func TestSubtitleUnusualMethod(t *testing.T) {
 	f := fake{backend: "mpi", world: 4, edit: func(r *result.Run) {
 		r.Method = result.Method{Rotate: 1 << 30, Aggregate: 8, Average: "mean over ranks"}

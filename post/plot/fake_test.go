@@ -49,7 +49,7 @@ func (f fake) sweep(
 						k.Op = coll.Sum
 					}
 					if k.Count > 0 {
-						points = append(points, Point{run, k, f.time(k, rnd)})
+						points = append(points, Point{Run: run, Case: k, Time: f.time(k, rnd)})
 					}
 				}
 			}

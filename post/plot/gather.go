@@ -31,7 +31,7 @@ func Gather(ctx context.Context, data *result.Dataset, peaks analysis.Peaks) (*D
 		if m.lacking.Add(r) {
 			return context.Cause(ctx)
 		}
-		p := Point{Run: r.Run, Case: r.Record.Case}
+		p := Point{Run: r.Run, Case: r.Record.Case, nodes: r.Record.Nodes, perNode: r.Record.RanksPerNode}
 		if r.Record.Status == result.OK && r.Record.Time != nil {
 			p.Time = *r.Record.Time
 			m.measured++

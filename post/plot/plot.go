@@ -15,6 +15,8 @@ type Point struct {
 	Run  *result.Run
 	Case coll.Case
 	Time result.Time
+
+	nodes, perNode int // of a group of a divided world
 }
 
 // Figure is one plot: curves over a pair of axes, with title and captions.

@@ -7,6 +7,7 @@ import (
 
 	"busbar/internal/coll"
 	"busbar/internal/units"
+	"busbar/post/analysis"
 )
 
 // scaling plots, over world sizes, bandwidth at the largest and time at the smallest message size that all worlds have.
@@ -51,7 +52,7 @@ func (c *chooser) scaling(all []series) {
 
 // shapeless is a key without the world and its nodes.
 func shapeless(k key) key {
-	k.World, k.Nodes, k.PerNode = 0, 0, 0
+	k.World, k.Nodes, k.PerNode, k.Whole = 0, 0, 0, analysis.Shape{}
 	return k
 }
 

@@ -19,7 +19,7 @@ type key struct {
 }
 
 func (p Point) key() key {
-	under := analysis.ConditionOf(p.Run, &result.Record{Case: p.Case})
+	under := analysis.ConditionOf(p.Run, &result.Record{Case: p.Case, Nodes: p.nodes, RanksPerNode: p.perNode})
 	return key{analysis.ContenderOf(p.Run), analysis.TableOf(under)}
 }
 

@@ -35,13 +35,17 @@ func rootOf(k key) string {
 }
 
 func shapeOf(k key) string {
+	words := fmt.Sprintf("%d nodes × %d", k.Nodes, k.PerNode)
 	switch k.Nodes {
 	case 0:
 		return ""
 	case 1:
-		return "1 node"
+		words = "1 node"
 	}
-	return fmt.Sprintf("%d nodes × %d", k.Nodes, k.PerNode)
+	if k.Whole.Nodes > 1 {
+		words += " of " + k.Whole.String()
+	}
+	return words
 }
 
 func rotateOf(k key) string {
@@ -85,15 +89,14 @@ type dimension struct {
 // plots.
 var (
 	labelOrder = []dimension{
-		{collectiveOf, false}, {imbalanceOf, false}, {groupOf, false}, {backendOf, false}, {variantOf, true}, {settingsOf, true},
-		{worldOf, false},
+		{collectiveOf, false}, {imbalanceOf, false}, {groupOf, false}, {backendOf, false}, {variantOf, true},
+		{settingsOf, true}, {worldOf, false},
 		{placementOf, true}, {opOf, false}, {rootOf, false}, {typeOf, false}, {libraryOf, false}, {rotateOf, true},
 		{aggregateOf, true}, {averageOf, true}, {shapeOf, false}, {deviceOf, false},
 	}
 	splitOrder = []func(key) string{
-		rootOf, opOf, imbalanceOf, groupOf, placementOf, averageOf, aggregateOf, rotateOf, deviceOf, shapeOf, settingsOf,
-		variantOf, typeOf,
-		worldOf, libraryOf, backendOf, collectiveOf,
+		rootOf, opOf, imbalanceOf, groupOf, placementOf, averageOf, aggregateOf, rotateOf, deviceOf, shapeOf,
+		settingsOf, variantOf, typeOf, worldOf, libraryOf, backendOf, collectiveOf,
 	}
 )
 

@@ -131,11 +131,13 @@ func (l *list) world(name string, n int) (shortest, longest time.Duration, err e
 		memory := l.memory(c, cases)
 		largest = max(largest, memory)
 		t := pace.Estimate(c, s.Options, n, 1)
-		shortest += t
-		longest += max(t, s.Budget+t)
 		note := ""
 		if c.Groups.Divided() {
 			note = " group " + c.Groups.Name()
+		}
+		if c.Groups.Alone || c.Groups.Number < 2 { // all others at once are in the time of the first
+			shortest += t
+			longest += max(t, s.Budget+t)
 		}
 		if c.Count == 0 {
 			note += " too small"

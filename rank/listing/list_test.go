@@ -29,6 +29,11 @@ func TestWrite(t *testing.T) {
 			"# World size is 1 (no launcher)", "mpirun", "mpi, 1 rank\n", "# world 1\n", " 1024 "}},
 		"worlds": {func(o *plan.Options) { o.Flags = worlds }, launched, []string{"# world 2\n", "# all_gather\n",
 			" too small\n", "# world 8: skipped"}},
+		"groups are measured at once in the time of one": {func(o *plan.Options) {
+			o.Flags = few
+			o.Flags.Groups = []coll.Division{"2:contiguous"}
+			o.Flags.Modes, o.Flags.Collectives = []coll.Mode{coll.Latency}, []coll.Collective{coll.AllGather}
+		}, launched, []string{" group 1 alone\n", " group 2\n", "4 points; ", " to 30s (rough"}},
 		"memory": {func(o *plan.Options) { o.Flags, o.Rotate = few, 1<<50 }, launched, []string{" ?memory\n"}},
 		"pattern": {func(o *plan.Options) { o.Flags, o.Pattern = few, "pairs" }, launched, []string{
 			"pairs of 4 nodes: 3 rounds of 2 groups", "round 1: 1+4, 2+3", "# world 2\n", "# 3 rounds: "}},

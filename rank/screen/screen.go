@@ -23,6 +23,7 @@ type Screen struct {
 
 	several bool   // backends
 	section string // of the last row: a collective, or a group of steps
+	group   string // of the last row, with several backends
 	notes   notes
 	counts  map[result.Status]int
 }
@@ -86,12 +87,9 @@ func (s *Screen) Row(library string, r *result.Record) {
 	section, third := strings.TrimSpace(fmt.Sprint(r.Collective, " ", r.Imbalance)), fmt.Sprint(r.Count)
 	if r.Groups.Divided() {
 		section, third = section+" in groups "+string(r.Groups.Division), r.Groups.Name()
-		if s.several {
-			section += ", group " + r.Groups.Name()
-		}
 	}
 	if section != s.section {
-		s.section = section
+		s.section, s.group = section, ""
 		names, units := columnNames, columnUnits
 		if s.several {
 			names, units = severalColumnNames, severalColumnUnits
@@ -99,6 +97,10 @@ func (s *Screen) Row(library string, r *result.Record) {
 			names, units = groupColumns.Replace(names), groupColumns.Replace(units)
 		}
 		fmt.Fprintf(s.out, "#\n# %s\n%s\n%s\n", section, names, units)
+	}
+	if group := r.Groups.Name(); s.several && group != s.group {
+		s.group = group
+		fmt.Fprintf(s.out, "# group %s\n", group)
 	}
 	root, op := "-", "-"
 	if r.Root >= 0 {

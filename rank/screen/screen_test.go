@@ -80,6 +80,28 @@ func TestSummary(t *testing.T) {
 	}
 }
 
+// With several backends the group is above its rows, and the columns are named once.
+func TestRowsOfGroups(t *testing.T) {
+	var out strings.Builder
+	s := New(true, &out, "results")
+	s.several = true
+	for _, g := range []coll.Groups{{Number: 1, Alone: true}, {Number: 1}, {}} {
+		r := sampleRecord(8, 1)
+		if r.Groups = g; g.Divided() {
+			r.Groups.Division = "2:strided"
+		}
+		s.Row("mpi", r)
+		s.Row("gloo", r)
+	}
+	text := out.String()
+	for word, want := range map[string]int{"backend": 2, "in groups 2:strided\n": 1, "# group 1 alone\n": 1,
+		"# group 1\n": 1, "# group": 2} {
+		if n := strings.Count(text, word); n != want {
+			t.Errorf("%d of %q, want %d:\n%s", n, word, want, text)
+		}
+	}
+}
+
 func TestNextCommand(t *testing.T) {
 	for folder, want := range map[string]string{"results": "", "results/": "", "/tmp/a": " /tmp/a", "a b": " 'a b'",
 		"it's": ` 'it'\''s'`} {

@@ -221,6 +221,7 @@ func (w *worldRun) leadCycle(ctx context.Context, cycle int) (measured bool, err
 			if r.Record.Cycle = t.session.cycle(cycle); !slices.Contains(missing, r.Record.Case) {
 				continue // of a group of which an earlier run has it
 			}
+			w.place(r.Record)
 			if err := t.session.keep(r); err != nil {
 				return measured, err
 			}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"busbar/internal/coll"
+	"busbar/internal/result"
 	"busbar/rank/hang"
 	"busbar/rank/launch"
 	"busbar/rank/machine"
@@ -72,6 +73,18 @@ func divide(w *worldRun, of coll.Division) error {
 	return nil
 }
 
+// place sets the nodes of a record of a group, measured or not.
+func (w *worldRun) place(r *result.Record) *result.Record {
+	var machines []string
+	for i, m := range w.machines {
+		if g := r.Groups; g.Divided() && g.Division.Of(i, w.world.Size) == g.Number {
+			machines = append(machines, m)
+		}
+	}
+	r.Nodes, r.RanksPerNode = machine.CountNodes(machines)
+	return r
+}
+
 // close closes the groups; of a nil division it does nothing. Collective over the world.
 func (d *division) close() error {
 	if d == nil {
@@ -110,7 +123,19 @@ func (s *session) measureInGroups(o order) ([]*groupResult, error) {
 		return nil, err
 	}
 	all, err := launch.GatherJSON(s.world.Group, mine)
-	return slices.DeleteFunc(all, func(g *groupResult) bool { return g == nil }), err
+	return atOnce(slices.DeleteFunc(all, func(g *groupResult) bool { return g == nil })), err
+}
+
+// atOnce discards the values of groups beside one that failed: it was idle. They have its reason.
+func atOnce(all []*groupResult) []*groupResult {
+	failed := slices.IndexFunc(all, func(g *groupResult) bool { return g.Record.Status != result.OK })
+	for _, g := range all {
+		if r := g.Record; failed >= 0 && r.Status == result.OK {
+			r.Abort(result.Skipped, all[failed].Record.Why)
+			r.Time, r.Ranks, g.AllRanks = nil, nil, result.AllRanks{}
+		}
+	}
+	return all
 }
 
 // measureCase measures a case in this group; whole is the divided world. The group's first rank returns the result.
@@ -135,7 +160,6 @@ func (d *division) measureCase(c coll.Case, o order, whole launch.Comm) (mine *g
 	if d.world.Rank != 0 {
 		return nil, nil
 	}
-	record.Nodes, record.RanksPerNode = d.nodes()
 	return newResult(d.worldRun, record), nil
 }
 

@@ -34,7 +34,7 @@ func (t turn) missing(cycle int) []coll.Case {
 func (t turn) measure(missing []coll.Case, cycle int, budget time.Duration) ([]*groupResult, error) {
 	var inHand []result.Entry
 	for _, c := range missing {
-		inHand = append(inHand, &result.Record{Kind: result.KindCase, Case: c, Cycle: cycle})
+		inHand = append(inHand, t.session.place(&result.Record{Kind: result.KindCase, Case: c, Cycle: cycle}))
 	}
 	t.session.run.Ledger.Begin(t.session.sheet, inHand...)
 	return t.order(budget)
