@@ -68,7 +68,7 @@ type planner struct {
 	division  coll.Division // of the world
 	training  int           // ranks of a case in the training that is replayed
 	fit       bool
-	reference bool          // plan the even case of the same volume instead
+	reference bool // plan the even case of the same volume instead
 }
 
 // addImbalances plans the imbalances of an alltoallv, or a case that has none.

@@ -198,7 +198,7 @@ func (c inTraining) fastest(fit []*analysis.Curve) (best *analysis.Curve, reache
 			of := other.Condition
 			of.Groups.Number = curve.Groups.Number
 			at, within := busbwAt(other, *c.Bytes)
-			return within && at < gb && of == curve.Condition && other.Who == curve.Who
+			return within && at < gb && other.Groups != curve.Groups && of == curve.Condition && other.Who == curve.Who
 		}
 		if within && gb > reached && !slices.ContainsFunc(fit, slower) {
 			best, reached = curve, gb

@@ -274,6 +274,10 @@ func TestReplayedTimes(t *testing.T) {
 	var text strings.Builder
 	must.NoError(t, Of(tl).Write(&text, document.Text))
 	must.StrContains(t, text.String(), "alltoallv float32 x2 192 B")
+	must.StrContains(t, text.String(), " ms per step there")
+	r.Steps = 0
+	must.NoError(t, Of(tl).Write(&text, document.Text))
+	must.StrContains(t, text.String(), " ms per recording there")
 }
 
 // The public trace of a training with five gradient buckets, of which the sizes are known.
