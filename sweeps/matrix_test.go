@@ -70,7 +70,9 @@ parts:
   - [48, 17, 0, 0]
   - [0, 0, 0, 0]
   - [0, 0, 0, 0]
-- {collectives: [broadcast], sizes: [64], roots: [2]}
+- {collectives: [broadcast], sizes: [64]}
+- {collectives: [reduce_scatter], elements: [3]}
+- {collectives: [reduce_scatter], elements: [5], groups: ["2:strided"]}
 - {collectives: [all_gather], sizes: [32], groups: ["2:strided"]}
 `
 	s := mustParse(t, "t.yaml", text)
@@ -85,12 +87,15 @@ parts:
 		want  string
 		left  int // parts, and a note on sizes
 	}{
-		{4, true, all + "alltoallv 64 " + matrix + ", broadcast 64 , all_gather 32 2:strided, ", 0},
-		{8, false, all + "broadcast 64 , all_gather 32 4:strided, ", 2},
-		{8, true, "all_gather 256 , all_reduce 64 , broadcast 64 , all_gather 32 4:strided, ", 2},
-		{2, false, all + "all_gather 32 , ", 3},
-		{2, true, "all_gather 64 , all_reduce 64 , ", 4},
-		{3, false, "all_gather 96 , all_reduce 64 , broadcast 64 , ", 3},
+		{4, true, all + "alltoallv 64 " + matrix +
+			", broadcast 64 , reduce_scatter 48 , reduce_scatter 40 2:strided, all_gather 32 2:strided, ", 0},
+		{8, false, all + "broadcast 64 , reduce_scatter 32 , " +
+			"reduce_scatter 40 4:strided, all_gather 32 4:strided, ", 2},
+		{8, true, "all_gather 256 , all_reduce 64 , broadcast 64 , reduce_scatter 96 , " +
+			"reduce_scatter 40 4:strided, all_gather 32 4:strided, ", 2},
+		{2, false, all + "broadcast 64 , reduce_scatter 48 , reduce_scatter 40 , all_gather 32 , ", 2},
+		{2, true, "all_gather 64 , all_reduce 64 , broadcast 64 , reduce_scatter 24 , ", 4},
+		{3, false, "all_gather 96 , all_reduce 64 , broadcast 64 , reduce_scatter 48 , ", 4},
 	} {
 		fitted, err := s.With(Overrides{Fit: c.fit})
 		if err != nil {
@@ -102,7 +107,7 @@ parts:
 				continue
 			}
 			got += fmt.Sprintf("%s %d %s%s, ", k.Collective, k.SizeBytes, k.Imbalance, k.Groups.Division)
-			scaled := c.fit && c.world != 4 && k.Collective == coll.AllGather && !k.Groups.Divided()
+			scaled := c.fit && c.world != 4 && k.Collective.Shared() && !k.Groups.Divided()
 			if (fitted.Notes(k) != nil) != scaled {
 				t.Errorf("world %d, fit %t: %s: notes %q", c.world, c.fit, k, fitted.Notes(k))
 			}
@@ -112,7 +117,7 @@ parts:
 		}
 	}
 	s = mustParse(t, "t.yaml", strings.Replace(text, "2:strided", "3:strided", 1))
-	if _, err := s.Plan(4, nil); err == nil || !strings.Contains(err.Error(), "t.yaml:13") {
+	if _, err := s.Plan(4, nil); err == nil || !strings.Contains(err.Error(), "t.yaml:14") {
 		t.Error(err)
 	}
 }

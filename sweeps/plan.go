@@ -1,6 +1,7 @@
 package sweeps
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -16,13 +17,14 @@ func (s *Sweep) Plan(world int, places func(coll.Collective) []coll.Placement) (
 	if world < 1 {
 		return nil, fmt.Errorf("world size %d: must be at least 1", world)
 	}
-	p := planner{fit: s, places: places, seen: map[coll.Case]bool{}}
+	p := planner{fit: s.Fit, places: places, seen: map[coll.Case]bool{}}
 	for _, part := range s.Parts {
 		if s.misfit(&part, world) != "" {
 			continue
 		}
 		for _, d := range part.Groups {
 			var err error
+			p.training = cmp.Or(s.World, world) / d.N()
 			d = s.fitted(d, world)
 			if p.world, err = d.Size(world); err != nil {
 				return nil, fmt.Errorf("%w (%s)", err, originOf(part.origins, "groups"))
@@ -64,8 +66,9 @@ type planner struct {
 	seen   map[coll.Case]bool
 
 	division  coll.Division // of the world
-	fit       *Sweep        // that scales sizes
-	reference bool          // plan the even case of the same volume instead
+	training  int           // ranks of a case in the training that is replayed
+	fit       bool
+	reference bool // plan the even case of the same volume instead
 }
 
 // addImbalances plans the imbalances of an alltoallv, or a case that has none.
@@ -100,9 +103,7 @@ func (p *planner) add(part *Part, c coll.Case) error {
 		placements = available(placements, p.places(c.Collective))
 	}
 	for n := range part.Sizes.All() {
-		if p.division == "" && p.fit.scales(c) {
-			n = int64(float64(n) / float64(p.fit.World) * float64(p.world))
-		}
+		n = p.scaled(n, &part.Sizes, c.Collective)
 		sized := c.WithSize(n)
 		if part.Sizes.Elements {
 			var err error

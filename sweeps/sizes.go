@@ -82,16 +82,25 @@ func (s *Sweep) LeftOut(world int) (notes []string) {
 
 // Notes marks a case whose size --fit scaled.
 func (s *Sweep) Notes(c coll.Case) []string {
-	if !s.scales(c) {
+	if !s.Fit || s.World == c.World || c.Groups.Divided() || !divides(c.Collective) {
 		return nil
 	}
 	return []string{fmt.Sprintf("size scaled from %d ranks of a training (--fit)", s.World)}
 }
 
-// scales reports whether --fit scales the size of a case, which keeps the share of a rank.
-func (s *Sweep) scales(c coll.Case) bool {
-	divides := c.Collective.Shared() || c.Collective == coll.AllToAllV
-	return s.Fit && s.World > 0 && s.World != c.World && !c.Groups.Divided() && divides
+// divides reports whether the size of a collective is divided among ranks.
+func divides(c coll.Collective) bool { return c.Shared() || c == coll.AllToAllV }
+
+// scaled returns a size of a part in the world of a case. The bytes of a rank stay with --fit, else the size.
+func (p *planner) scaled(n int64, sizes *Sizes, c coll.Collective) int64 {
+	from, to := int64(p.training), int64(p.world)
+	ofRank := sizes.Elements && c.Shared()
+	if ofRank == p.fit || !divides(c) {
+		return n
+	} else if ofRank {
+		from, to = to, from
+	}
+	return n/from*to + n%from*to/from
 }
 
 // misfit returns why a world cannot replay a part of a training's sweep; "" if it can.
@@ -103,7 +112,7 @@ func (s *Sweep) misfit(p *Part, world int) string {
 		size := world
 		if d != "" { // groups keep their size
 			size = s.World / d.N()
-			if size < 2 || s.World%d.N() != 0 || world%size != 0 || s.Fit && world == size {
+			if s.World%d.N() != 0 || world%size != 0 || s.Fit && world == size {
 				return fmt.Sprintf("it has %d groups of %d ranks", d.N(), size)
 			}
 		}
@@ -111,9 +120,6 @@ func (s *Sweep) misfit(p *Part, world int) string {
 			if n := i.Ranks(); n > 0 && n != size {
 				return fmt.Sprintf("its matrix has %d rows", n)
 			}
-		}
-		if root := slices.Max(p.Roots); root >= size && slices.ContainsFunc(p.Collectives, coll.Collective.Rooted) {
-			return fmt.Sprintf("its root is %d", root)
 		}
 	}
 	return ""

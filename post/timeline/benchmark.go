@@ -190,9 +190,17 @@ func nearest(fit []*analysis.Curve, nodes int) []*analysis.Curve {
 }
 
 // fastest returns the curve with the highest bus bandwidth at a collective's size, in GB/s; nil if none has the size.
+// Of groups at once it is the slowest, for which a step waits.
 func (c inTraining) fastest(fit []*analysis.Curve) (best *analysis.Curve, reached float64) {
 	for _, curve := range fit {
-		if gb, within := busbwAt(curve, *c.Bytes); within && gb > reached {
+		gb, within := busbwAt(curve, *c.Bytes)
+		slower := func(other *analysis.Curve) bool {
+			of := other.Condition
+			of.Groups.Number = curve.Groups.Number
+			at, within := busbwAt(other, *c.Bytes)
+			return within && at < gb && other.Groups != curve.Groups && of == curve.Condition && other.Who == curve.Who
+		}
+		if within && gb > reached && !slices.ContainsFunc(fit, slower) {
 			best, reached = curve, gb
 		}
 	}

@@ -40,12 +40,18 @@ type Replayed struct {
 
 // replayer builds a Replay.
 type replayer struct {
-	t        *Timeline
-	kinds    map[replayKey]*replayKind
-	matrices map[*seen]coll.Matrix // of matched uneven exchanges; nil: incomplete
-	pure     map[*seen]int64
-	lacks    map[profiles.ReplayLack]int
-	members  map[string][]int // ranks that have a communicator of a name
+	t       *Timeline
+	kinds   map[replayKey]*replayKind
+	matched map[*seen]common
+	lacks   map[profiles.ReplayLack]int
+	members map[string][]int // ranks that have a communicator of a name
+}
+
+// common is what the ranks of one collective have in common.
+type common struct {
+	pure   int64 // ns, the minimum of their times
+	uneven bool
+	matrix coll.Matrix // of an uneven exchange, who sends what to whom; nil: incomplete
 }
 
 type replayKey struct {
@@ -63,8 +69,8 @@ type replayKind struct {
 
 // ReplayOf returns the collectives of a timeline's steps, or of its recordings if there are no steps.
 func ReplayOf(t *Timeline) *Replay {
-	b := &replayer{t, map[replayKey]*replayKind{}, map[*seen]coll.Matrix{}, map[*seen]int64{},
-		map[profiles.ReplayLack]int{}, map[string][]int{}}
+	b := &replayer{t, map[replayKey]*replayKind{}, map[*seen]common{}, map[profiles.ReplayLack]int{},
+		map[string][]int{}}
 	for _, p := range t.parties {
 		for _, m := range p.matches {
 			b.match(p, m)
@@ -92,22 +98,18 @@ func ReplayOf(t *Timeline) *Replay {
 	return r
 }
 
-// match keeps what the ranks of one collective have in common: the minimum of their times, and who sends what to whom.
+// match keeps what the ranks of one collective have in common.
 func (b *replayer) match(p *party, m []*seen) {
-	least, uneven := m[0].end-m[0].start, false
+	c := common{pure: m[0].end - m[0].start}
 	for i, s := range m {
-		least = min(least, s.end-s.start)
-		uneven = uneven || s.splits != nil && p.recordings[i].rowOf(s).Bytes == nil
+		c.pure = min(c.pure, s.end-s.start)
+		c.uneven = c.uneven || s.splits != nil && p.recordings[i].rowOf(s).Bytes == nil
 	}
-	var matrix coll.Matrix
-	if uneven {
-		matrix = p.matrix(m)
+	if c.uneven {
+		c.matrix = p.matrix(m)
 	}
 	for _, s := range m {
-		b.pure[s] = least
-		if uneven {
-			b.matrices[s] = matrix
-		}
+		b.matched[s] = c
 	}
 }
 
@@ -208,14 +210,14 @@ func (b *replayer) device(d *Device, steps []int) {
 		}
 		k := b.kinds[key]
 		if k == nil {
-			k = &replayKind{matrix: b.matrices[s], at: at, calls: map[*Device]float64{}}
+			k = &replayKind{matrix: b.matched[s].matrix, at: at, calls: map[*Device]float64{}}
 			b.kinds[key] = k
 		}
 		k.at = min(k.at, at)
 		k.calls[d]++
 		k.took = append(k.took, milliseconds(s.end-s.start))
-		if pure, matched := b.pure[s]; matched {
-			k.pure = append(k.pure, milliseconds(pure))
+		if c, matched := b.matched[s]; matched {
+			k.pure = append(k.pure, milliseconds(c.pure))
 		}
 	}
 	for _, k := range b.kinds {
@@ -229,7 +231,7 @@ func (b *replayer) keyOf(d *Device, s *seen) (key replayKey, lack profiles.Repla
 	what, err := coll.ParseCollective(row.Name)
 	of, err2 := coll.ParseDataType(row.Type)
 	lower := strings.ToLower(row.Name)
-	matrix, uneven := b.matrices[s]
+	common := b.matched[s]
 	c := coll.Case{Collective: what, Type: of, Root: -1, World: g.Size}
 	switch {
 	case strings.Contains(lower, "send") || strings.Contains(lower, "recv"):
@@ -244,10 +246,10 @@ func (b *replayer) keyOf(d *Device, s *seen) (key replayKey, lack profiles.Repla
 		return key, profiles.LacksType
 	case g.Size < 1:
 		return key, profiles.LacksRanks
-	case matrix == nil && (uneven || row.Bytes == nil):
+	case common.matrix == nil && (common.uneven || row.Bytes == nil):
 		return key, profiles.LacksSplits
-	case uneven:
-		c.Collective, c.Imbalance = coll.AllToAllV, matrix.Register("replay")
+	case common.uneven:
+		c.Collective, c.Imbalance = coll.AllToAllV, common.matrix.Register("replay")
 		c = c.WithSize(c.Imbalance.Bytes())
 	default:
 		parts := int64(of.Size())
@@ -261,7 +263,7 @@ func (b *replayer) keyOf(d *Device, s *seen) (key replayKey, lack profiles.Repla
 	if what.Rooted() {
 		c.Root = 0
 	}
-	if what.Reduces() {
+	if what.Reduces() { // NCCL's kernels are named Sum whatever the operation, and Kineto does not record it
 		c.Op = coll.Sum
 	}
 	division, regular := b.divisionOf(g)
@@ -273,28 +275,19 @@ func (b *replayer) keyOf(d *Device, s *seen) (key replayKey, lack profiles.Repla
 
 // divisionOf returns how groups like this one divide the world: "N:contiguous", "N:strided", "" for the whole world.
 func (b *replayer) divisionOf(g *Group) (division coll.Division, regular bool) {
-	world, members := b.t.world(), slices.Clone(g.Members)
+	world, members := b.t.world(), g.Members
 	if g.Size == world {
 		return "", true
 	}
 	if len(members) != g.Size && statedWorld(b.t) == 0 { // of Nsight, whose names are unique
-		members = slices.Clone(b.members[g.Name])
+		members = b.members[g.Name]
 	}
-	if len(members) != g.Size || world%g.Size != 0 {
-		return "", false
-	}
-	slices.Sort(members)
-	n, stride := world/g.Size, members[1]-members[0]
-	for i, rank := range members {
-		if rank != members[0]+i*stride {
-			return "", false
+	for _, layout := range []string{":contiguous", ":strided"} {
+		division = coll.Division(fmt.Sprint(world/g.Size, layout))
+		apart := func(rank int) bool { return division.Of(rank, world) != division.Of(members[0], world) }
+		if len(members) == g.Size && world%g.Size == 0 && !slices.ContainsFunc(members, apart) {
+			return division, true
 		}
-	}
-	switch first := members[0]; {
-	case stride == 1 && first%g.Size == 0:
-		return coll.Division(fmt.Sprint(n, ":contiguous")), true
-	case stride == n && first < n:
-		return coll.Division(fmt.Sprint(n, ":strided")), true
 	}
 	return "", false
 }

@@ -2,9 +2,7 @@ package timelinedoc
 
 import (
 	"fmt"
-	"math"
 	"path/filepath"
-	"strconv"
 	"strings"
 
 	"busbar/internal/coll"
@@ -23,11 +21,11 @@ func Sweep(t *timeline.Timeline, r *timeline.Replay) []byte {
 		files = units.AddOnce(files, filepath.Base(f.Path))
 	}
 	comment("Collectives of a training, from " + units.Some(files))
-	per := "recording"
+	text := fmt.Sprintf("World of %s; calls are per %s", units.Count(r.World, "rank"), per(r))
 	if r.Steps > 0 {
-		per = "step, of " + units.Count(r.Steps, "step")
+		text += ", of " + units.Count(r.Steps, "step")
 	}
-	comment(fmt.Sprintf("World of %s; calls are per %s", units.Count(r.World, "rank"), per))
+	comment(text)
 	for _, n := range r.Lacks {
 		comment(notice.Sentence(n.Fact))
 	}
@@ -36,6 +34,14 @@ func Sweep(t *timeline.Timeline, r *timeline.Replay) []byte {
 		part(&b, &p)
 	}
 	return []byte(b.String())
+}
+
+// per is the time in which calls are counted.
+func per(r *timeline.Replay) string {
+	if r.Steps > 0 {
+		return "step"
+	}
+	return "recording"
 }
 
 // part writes one kind of collective.
@@ -47,12 +53,12 @@ func part(b *strings.Builder, p *timeline.Replayed) {
 	if p.InPlace() {
 		fmt.Fprintf(b, "    placement: %s\n", coll.InPlace)
 	}
-	fmt.Fprintf(b, "    calls: %s\n", strconv.FormatFloat(p.Calls, 'g', 6, 64))
+	fmt.Fprintf(b, "    calls: %.6g\n", p.Calls)
 	switch {
 	case p.Matrix != nil:
 		b.WriteString("    matrix:\n")
 		for _, row := range p.Matrix {
-			fmt.Fprintf(b, "      - [%s]\n", strings.Trim(strings.ReplaceAll(fmt.Sprint(row), " ", ", "), "[]"))
+			fmt.Fprintf(b, "      - %s\n", strings.ReplaceAll(fmt.Sprint(row), " ", ", "))
 		}
 	case p.WithSize(p.SizeBytes) != p.Case: // bytes would be trimmed
 		fmt.Fprintf(b, "    elements: [%d]\n", p.Count)
@@ -71,22 +77,16 @@ func (s *timelineDocument) replay() {
 		heads: []string{"calls 2", "training 3", "pure 3", "replayed 3", "rest 3"}}
 	found := 0
 	for _, p := range r.Parts {
-		values := []float64{p.Calls, p.Took}
-		for _, v := range []*float64{p.Pure, p.Again, p.Rest} {
-			values = append(values, math.NaN())
-			if v != nil {
-				values[len(values)-1] = *v
-			}
-		}
+		values := []float64{p.Calls, p.Took, orNaN(p.Pure), orNaN(p.Again), orNaN(p.Rest)}
 		if p.Again != nil {
 			found++
 		}
 		words := fmt.Sprintf("%s %s x%d %s", p.Collective, p.Type, p.World, sizeWords(&p.SizeBytes))
 		n.rows = append(n.rows, row{strings.TrimSpace(words + " " + string(p.Division)), values})
 	}
-	s.numbers("Collectives of a step, in training and replayed, in ms:", "operation", n)
-	text := fmt.Sprintf("The benchmark has %d of %s, which take %.3f ms per step there", found,
-		units.Count(len(r.Parts), "kind"), r.Replayed)
+	s.numbers("Collectives of a "+per(r)+", in training and replayed, in ms:", "operation", n)
+	text := fmt.Sprintf("The benchmark has %d of %s, which take %.3f ms per %s there", found,
+		units.Count(len(r.Parts), "kind"), r.Replayed, per(r))
 	if r.Training > 0 {
 		text += fmt.Sprintf(", and %.3f in training. The rest, %.3f ms, is waiting and contention; training is the "+
 			"median of a call", r.Training, r.Training-r.Replayed)

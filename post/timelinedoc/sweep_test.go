@@ -56,6 +56,12 @@ func readTraining(t *testing.T, world, read int, calls func(rank int) []tracetes
 	}
 	tl, _, err := timeline.Read(t.Context(), []string{dir}, timeline.Options{})
 	must.NoError(t, err)
+	facts := t.TempDir()
+	_, err = timeline.Extract(t.Context(), facts, "", []string{dir}, timeline.Options{}, func(string) {})
+	must.NoError(t, err)
+	same, _, err := timeline.Read(t.Context(), []string{facts}, timeline.Options{})
+	must.NoError(t, err)
+	must.EqOp(t, string(Sweep(tl, timeline.ReplayOf(tl))), string(Sweep(same, timeline.ReplayOf(same))))
 	return tl
 }
 
@@ -252,7 +258,8 @@ func TestReplayedTimes(t *testing.T) {
 	curve(4, uneven(coll.Matrix{{32, 32}, {96, 96}}))
 	curve(1, uneven(coll.Matrix{{32, 32}, {96, 80}}))
 	for n, g := range []coll.Groups{{}, {Division: "2:strided", Number: 1, Alone: true},
-		{Division: "2:contiguous", Number: 1}, {Division: "2:strided", Number: 1}} {
+		{Division: "2:contiguous", Number: 1}, {Division: "2:strided", Number: 1},
+		{Division: "2:strided", Number: 2}} {
 		curve(float64(n+1), coll.Case{Collective: coll.AllReduce, Groups: g, SizeBytes: 4000})
 	}
 	tl.Join(curves, false)
@@ -263,10 +270,14 @@ func TestReplayedTimes(t *testing.T) {
 	must.InDelta(t, 0.001, *r.Parts[1].Again, 1e-9)
 	must.InDelta(t, 0.005, r.Replayed, 1e-9)
 	must.InDelta(t, 0.02, r.Training, 2e-6)
-	must.InDelta(t, 0.004, *of.Replay.Parts[0].Again, 1e-9)
+	must.InDelta(t, 0.005, *of.Replay.Parts[0].Again, 1e-9) // of the slower group
 	var text strings.Builder
 	must.NoError(t, Of(tl).Write(&text, document.Text))
 	must.StrContains(t, text.String(), "alltoallv float32 x2 192 B")
+	must.StrContains(t, text.String(), " ms per step there")
+	r.Steps = 0
+	must.NoError(t, Of(tl).Write(&text, document.Text))
+	must.StrContains(t, text.String(), " ms per recording there")
 }
 
 // The public trace of a training with five gradient buckets, of which the sizes are known.

@@ -36,6 +36,11 @@ func Write(o *plan.Options, started launch.Started, out io.Writer) error {
 	} else {
 		l.printf("# plan: %s on %s, %s\n", p.SweepName(), strings.Join(p.Backends, ","), units.Count(size, "rank"))
 		l.origins()
+		for i, part := range p.Sweep.Parts {
+			if part.Calls > 0 {
+				l.printf("# part %d (%s): %.6g calls\n", i+1, part.Collectives[0], part.Calls)
+			}
+		}
 		for _, note := range append(p.Sweep.Unmet(), p.Sweep.LeftOut(size)...) {
 			l.wrapped("", note)
 		}

@@ -1,6 +1,8 @@
 package listing
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -18,6 +20,11 @@ func TestWrite(t *testing.T) {
 	size := int64(1 << 10)
 	few := sweeps.Overrides{MinBytes: &size, MaxBytes: &size}
 	worlds := sweeps.Overrides{Worlds: []int{2, 8}, Collectives: []coll.Collective{coll.AllGather}}
+	training := filepath.Join(t.TempDir(), "t.yaml")
+	text := []byte("world: 8\nparts: [{sizes: 8}, {calls: 0.5, sizes: 16}]")
+	if err := os.WriteFile(training, text, 0o666); err != nil {
+		t.Fatal(err)
+	}
 	for name, k := range map[string]struct {
 		change  func(o *plan.Options)
 		started launch.Started
@@ -38,7 +45,9 @@ func TestWrite(t *testing.T) {
 		"pattern": {func(o *plan.Options) { o.Flags, o.Pattern = few, "pairs" }, launched, []string{
 			"pairs of 4 nodes: 3 rounds of 2 groups", "round 1: 1+4, 2+3", "# world 2\n", "# 3 rounds: "}},
 		"nodes are unknown": {func(o *plan.Options) { o.Flags, o.Pattern = few, "pairs" }, launch.Started{}, nil},
-		"no such sweep":     {func(o *plan.Options) { o.Sweep = "profil" }, launched, nil},
+		"training": {func(o *plan.Options) { o.Sweep = training }, launched, []string{
+			"# part 2 (all_reduce): 0.5 calls\n", "# the training had 8 ranks: "}},
+		"no such sweep": {func(o *plan.Options) { o.Sweep = "profil" }, launched, nil},
 		"steps": {func(o *plan.Options) {
 			o.Step.Model, o.Step.Buckets, o.Backends = "uniform:8x64K", []step.Cap{1 << 20, 2 << 20}, []string{"gloo"}
 		}, launched, []string{"# plan: training steps of uniform:8x64K on gloo", "# world 4 on gloo\n",
