@@ -117,20 +117,21 @@ func TestVerdicts(t *testing.T) {
 		busBW units.Bandwidth
 		want  notice.PublishedVerdict
 	}{
-		"inside":                      {three, size, 410e9, notice.WithinPublished},
-		"15 % under":                  {three, size, 341e9, notice.WithinPublished},
-		"more under":                  {three, size, 339e9, notice.BelowPublished},
-		"15 % over":                   {three, size, 505e9, notice.WithinPublished},
-		"more over":                   {three, size, 507e9, notice.AbovePublished},
-		"two sources":                 {three[:2], size, 410e9, notice.NoReference},
-		"a threshold is no source":    {append(three[:2:2], limit), size, 410e9, notice.NoReference},
-		"nor widens the range":        {append(three[:3:3], limit), size, 200e9, notice.BelowPublished},
-		"one source twice":            {append(three[:2:2], again), size, 410e9, notice.NoReference},
-		"its nearest size counts":     {append(three[:3:3], again), size, 200e9, notice.BelowPublished},
-		"nor another size":            {append(three[:3:3], small[1], other), size, 330e9, notice.BelowPublished},
-		"larger than all sources":     {small, size, 310e9, notice.NoReference},
-		"sizes of both sides":         {append(small[:2:2], three[2]), size * 3 / 4, 310e9, notice.WithinPublished},
-		"sizes too far on both sides": {append(table(3*size, 1), table(size/3, 1, 2, 3)[1:]...), size, 2e9, notice.NoReference},
+		"inside":                   {three, size, 410e9, notice.WithinPublished},
+		"15 % under":               {three, size, 341e9, notice.WithinPublished},
+		"more under":               {three, size, 339e9, notice.BelowPublished},
+		"15 % over":                {three, size, 505e9, notice.WithinPublished},
+		"more over":                {three, size, 507e9, notice.AbovePublished},
+		"two sources":              {three[:2], size, 410e9, notice.NoReference},
+		"a threshold is no source": {append(three[:2:2], limit), size, 410e9, notice.NoReference},
+		"nor widens the range":     {append(three[:3:3], limit), size, 200e9, notice.BelowPublished},
+		"one source twice":         {append(three[:2:2], again), size, 410e9, notice.NoReference},
+		"its nearest size counts":  {append(three[:3:3], again), size, 200e9, notice.BelowPublished},
+		"nor another size":         {append(three[:3:3], small[1], other), size, 330e9, notice.BelowPublished},
+		"larger than all sources":  {small, size, 310e9, notice.NoReference},
+		"sizes of both sides":      {append(small[:2:2], three[2]), size * 3 / 4, 310e9, notice.WithinPublished},
+		"sizes too far on both sides": {append(table(3*size, 1), table(size/3, 1, 2, 3)[1:]...), size, 2e9,
+			notice.NoReference},
 		"more than twice as large":    {three, 2*size + 1, 410e9, notice.NoReference},
 		"a power of ten as its power": {three, 1e9, 410e9, notice.WithinPublished},
 	} {
@@ -161,27 +162,31 @@ func changed(change func(*result.Run, *result.Record), launches ...string) *anal
 
 // TestShapeOf changes a run of h100 in which nothing is missing.
 func TestShapeOf(t *testing.T) {
+	same := func(*result.Run, *result.Record) {}
+	cards := func(run *result.Run, r *result.Record) {
+		run.Device, run.Nodes, r.World = "NVIDIA A100 80GB PCIe", 1, 8
+	}
+	two := func(run *result.Run, _ *result.Record) { run.Device += " and 1 other kinds" }
+	alone := func(_ *result.Run, r *result.Record) {
+		r.Groups.Number, r.Groups.Alone, r.World, r.Nodes, r.RanksPerNode = 2, true, 8, 1, 8
+	}
 	for name, c := range map[string]struct {
 		change         func(*result.Run, *result.Record)
 		stated, logged string
-		want           notice.ReferenceGap
 		fabric         string
+		want           notice.ReferenceGap
 	}{
-		"recorded":       {func(*result.Run, *result.Record) {}, "", "", "", "EFA"},
-		"log before it":  {func(*result.Run, *result.Record) {}, "", "RoCE", "", "RoCE"},
-		"stated first":   {func(*result.Run, *result.Record) {}, "TCP", "RoCE", "", "TCP"},
-		"8 and 4 ranks":  {func(_ *result.Run, r *result.Record) { r.World = 12 }, "", "", notice.UnrecordedNodes, "EFA"},
-		"two kinds":      {func(run *result.Run, _ *result.Record) { run.Device += " and 1 other kinds" }, "", "", notice.UnnamedGPU, "EFA"},
-		"groups at once": {func(_ *result.Run, r *result.Record) { r.Groups.Number = 2 }, "", "", notice.NoSpeedMeasured, "EFA"},
-		"group by group": {func(_ *result.Run, r *result.Record) {
-			r.Groups.Number, r.Groups.Alone, r.World, r.Nodes, r.RanksPerNode = 2, true, 8, 1, 8
-		}, "", "", "", "NVSwitch"},
-		"cards": {func(run *result.Run, r *result.Record) {
-			run.Device, run.Nodes, r.World = "NVIDIA A100 80GB PCIe", 1, 8
-		}, "", "InfiniBand", notice.UnrecordedFabric, ""},
-		"cards, stated": {func(run *result.Run, r *result.Record) {
-			run.Device, run.Nodes, r.World = "NVIDIA A100 80GB PCIe", 1, 8
-		}, "PCIe", "InfiniBand", "", "PCIe"},
+		"recorded":      {same, "", "", "EFA", ""},
+		"log before it": {same, "", "RoCE", "RoCE", ""},
+		"stated first":  {same, "TCP", "RoCE", "TCP", ""},
+		"8 and 4 ranks": {func(_ *result.Run, r *result.Record) { r.World = 12 }, "", "", "EFA",
+			notice.UnrecordedNodes},
+		"two kinds":      {two, "", "", "EFA", notice.UnnamedGPU},
+		"group by group": {alone, "", "", "NVSwitch", ""},
+		"cards":          {cards, "", "InfiniBand", "", notice.UnrecordedFabric},
+		"cards, stated":  {cards, "PCIe", "InfiniBand", "PCIe", ""},
+		"groups at once": {func(_ *result.Run, r *result.Record) { r.Groups.Number = 2 }, "", "", "EFA",
+			notice.NoSpeedMeasured},
 	} {
 		if s, gap := shapeOf(changed(c.change, ""), c.stated, c.logged); gap != c.want || s.Fabric != c.fabric {
 			t.Errorf("%s: %v %s, want %s %s", name, s, gap, c.fabric, c.want)
@@ -191,7 +196,8 @@ func TestShapeOf(t *testing.T) {
 
 // TestOwnValues: three launches that are saved together are three sources.
 func TestOwnValues(t *testing.T) {
-	own := Reference{}.Judge(changed(func(*result.Run, *result.Record) {}, "a", "b", "c"), "", "", analysis.Ceiling{}).Own
+	three := changed(func(*result.Run, *result.Record) {}, "a", "b", "c")
+	own := Reference{}.Judge(three, "", "", analysis.Ceiling{}).Own
 	if v := own.judge(h100, value(1<<30, own[0].BusBW)); v.Verdict != notice.WithinPublished ||
 		math.Abs(float64(v.Highest()/v.Lowest()-3)) > 1e-9 {
 		t.Errorf("%+v", own)
@@ -229,17 +235,17 @@ func TestJudge(t *testing.T) {
 func TestReadRejects(t *testing.T) {
 	const heading = "gpu,ranks_per_node,nodes,fabric,collective,size_bytes,busbw_GBps,kind\n"
 	for text, want := range map[string]string{
-		"":                          "t.csv:1: no rows",
-		"gpu,nodes\nH100,1\n":       "t.csv:1: the heading is not gpu,ranks_per_node,",
-		heading + "# why\nH100,8\n": "t.csv:3: wrong number of fields",
+		"":                          "t.csv: the heading",
+		"gpu,nodes\nH100,1\n":       "t.csv: the heading is not gpu,ranks_per_node,",
+		heading + "# why\nH100,8\n": "t.csv: record on line 3: wrong number of fields",
 		heading + "H100,8,1,EFA,all_reduce,1024,fast,measured\n":  `t.csv:2: busbw_GBps: "fast"`,
 		heading + "H100,8,,EFA,all_reduce,1024,1,measured\n":      `t.csv:2: nodes: ""`,
 		heading + "H100,8,1,EFA,all_reduce,1024,1,guess\n":        `t.csv:2: kind: "guess"`,
 		heading + ",8,1,EFA,all_reduce,1024,1,measured\n":         "t.csv:2: gpu or fabric",
 		heading + "H100,8,1,EFA,all_rejuce,1024,1,measured\n":     "t.csv:2: ",
-		heading + "H100,8,1,EFA,all_reduce,1024,1,\"measured\n\n": "t.csv:3: ",
+		heading + "H100,8,1,EFA,all_reduce,1024,1,\"measured\n\n": "t.csv: record on line 2; parse error",
 	} {
-		if _, err := read("t.csv", strings.NewReader(text)); err == nil || !strings.HasPrefix(err.Error(), want) {
+		if _, err := read("t.csv", []byte(text)); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%q: %v, want %s", text, err, want)
 		}
 	}

@@ -172,16 +172,17 @@ func addCurve(d *document.Document, a expect.Answer, listed map[string]bool) {
 	add := func(title string, rows []expect.Row) {
 		var list document.List
 		for _, r := range rows {
-			words := []string{r.BusBW.String()}
+			words := r.BusBW.String()
 			if r.Size > 0 {
-				words[0] += " at " + units.Bytes(r.Size).String()
+				words += " at " + units.Bytes(r.Size).String()
 			}
-			for _, w := range []string{string(r.Kind), r.System} {
-				if w != "" && w != string(expect.Measured) {
-					words = append(words, w)
-				}
+			if r.Kind != expect.Measured {
+				words += ", " + string(r.Kind)
 			}
-			list = append(list, strings.Join(words, ", ")+": "+r.Source)
+			if r.System != "" {
+				words += ", " + r.System
+			}
+			list = append(list, words+": "+r.Source)
 		}
 		if title += ": " + a.Shape.String(); list != nil && !listed[title] {
 			listed[title] = true
