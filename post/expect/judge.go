@@ -93,23 +93,29 @@ type Answer struct {
 	Own     Reference               `json:"-"` // the values as rows of a table; nil: the shape is not known
 }
 
-// Judge compares a curve. fabric is the network between several nodes; "": that of the record.
-func (all Reference) Judge(c *analysis.Curve, fabric string, peak analysis.Ceiling) Answer {
+// Judge compares a curve. The fabrics are what the user stated and what the log names; "": that of the record.
+func (all Reference) Judge(c *analysis.Curve, stated, logged string, peak analysis.Ceiling) Answer {
 	a := Answer{Title: c.Title(), Verdict: notice.NoReference}
 	var gap notice.ReferenceGap
-	if a.Shape, gap = shapeOf(c, fabric); gap != "" {
-		a.Notice = notice.New(notice.NoPublished{Reason: gap, Of: c.Runs[0].Device})
+	if a.Shape, gap = shapeOf(c, stated, logged); gap != "" {
+		a.Notice = notice.New(notice.NoPublished{Reason: gap, Of: c.Device})
 		a.Notice.At.Subject = a.Title
 		return a
 	}
 	none := notice.NoPublished{Reason: notice.TooFewSources, Of: a.Shape.String()}
 	for i := range c.Points {
-		size, busBW := c.Points[i].SizeBytes, units.Bandwidth(c.BusBW(i))
-		a.Own = append(a.Own, Row{Shape: a.Shape, Size: size, BusBW: busBW, Kind: Measured,
-			System: c.Runs[0].Machine.Host, Source: "launch " + c.Runs[0].Launch})
-		p := all.judge(a.Shape, notice.Value{Size: units.Bytes(size), BusBW: busBW,
-			Time: units.Seconds(c.Points[i].Time.Value)})
-		p.Peak = units.Share(peak.Share(float64(busBW)))
+		at := c.Points[i]
+		times := at.Launches
+		if times == nil {
+			times = []float64{at.Time.Value}
+		}
+		for launch, t := range times {
+			a.Own = append(a.Own, Row{Shape: a.Shape, Size: at.SizeBytes, BusBW: units.Bandwidth(c.Case(i).BusBW(t)),
+				Kind: Measured, System: c.Runs[0].Machine.Host, Source: "launch " + c.Launches[launch]})
+		}
+		p := all.judge(a.Shape, notice.Value{Size: units.Bytes(at.SizeBytes), BusBW: units.Bandwidth(c.BusBW(i)),
+			Time: units.Seconds(at.Time.Value)})
+		p.Peak = units.Share(peak.Share(c.BusBW(i)))
 		none.Sources = max(none.Sources, len(p.Sources))
 		if p.Verdict != notice.NoReference {
 			a.Points = append(a.Points, p)
@@ -147,8 +153,8 @@ func Worst(a, b Answer) int {
 func Headline(curves []*analysis.Curve) *notice.Notice {
 	var all []Answer
 	for _, c := range curves {
-		if _, gap := shapeOf(c, ""); gap == "" {
-			all = append(all, Published().Judge(c, "", analysis.Ceiling{}))
+		if _, gap := shapeOf(c, "", ""); gap == "" {
+			all = append(all, Published().Judge(c, "", "", analysis.Ceiling{}))
 		}
 	}
 	if slices.SortStableFunc(all, Worst); len(all) == 0 || all[0].Verdict == notice.NoReference {

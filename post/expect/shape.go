@@ -23,12 +23,12 @@ type Shape struct {
 	Collective coll.Collective `json:"collective"`
 }
 
-// Comparable reports whether bandwidths of both may be compared: all is equal, and the nodes are within one power of
-// two.
+// Comparable reports whether bandwidths of both may be compared: all is equal, the fabric but for its case, and the
+// nodes are within one power of two.
 func (s Shape) Comparable(with Shape) bool {
-	nodes := bits.Len(uint(s.Nodes)) == bits.Len(uint(with.Nodes))
-	s.Nodes, with.Nodes = 0, 0
-	return nodes && s == with
+	near := bits.Len(uint(s.Nodes)) == bits.Len(uint(with.Nodes)) && strings.EqualFold(s.Fabric, with.Fabric)
+	s.Nodes, s.Fabric = with.Nodes, with.Fabric
+	return near && s == with
 }
 
 // covers reports whether a limit, which may leave out ranks and nodes, is about a shape.
@@ -44,11 +44,11 @@ func (s Shape) String() string {
 
 var gpuNames = regexp.MustCompile(`\b(GB[23]00|B[23]00|H[12]00|H800|H20|A100|A800|V100|MI3\d\dX)\b`)
 
-// gpuOf is the name of a GPU in tables; "" for others, and for slices of one.
+// gpuOf is the name of a GPU in tables; "" for others, for slices of one, and where ranks have several kinds.
 func gpuOf(device string) string {
 	name := gpuNames.FindString(device)
 	switch {
-	case name == "" || strings.Contains(device, "MIG"):
+	case name == "" || strings.Contains(device, "MIG"), strings.Contains(device, "other kinds"):
 		return ""
 	case strings.HasPrefix(name, "H") && strings.Contains(device, "NVL"):
 		return name + " NVL"
@@ -71,9 +71,11 @@ func inside(gpu string) string {
 	return "NVSwitch"
 }
 
-// fabrics are the classes of networks between nodes, by the marks of NCCL's log. The first that is found counts.
+// fabrics are the classes of networks between nodes, by the marks of NCCL's log. The first that is found counts. NVLink
+// may join the nodes of a GB200; the plugin of AWS serves Slingshot, too.
 var fabrics = []struct{ mark, fabric string }{
-	{"FasTrak", "TCPXO"}, {"TCPXO", "TCPXO"}, {"Using network AWS Libfabric", "EFA"}, {"provider is efa", "EFA"},
+	{"NVIDIA GB", ""}, {"FasTrak", "TCPXO"}, {"TCPXO", "TCPXO"}, {"rovider is cxi", "Slingshot"},
+	{"rovider is efa", "EFA"}, {"Using network AWS Libfabric", "EFA"},
 	{"Using network SHARP", "InfiniBand SHARP"}, {"1/IB", "InfiniBand"},
 	{"1/RoCE", "RoCE"}, {"Using network Socket", "TCP"},
 }
@@ -108,20 +110,20 @@ func fabricOf(run *result.Run) (fabric string) {
 	return fabric
 }
 
-// shapeOf is the shape of a curve. fabric is of several nodes; where it is "", that of the record counts. gap is what
-// is missing; "": nothing is.
-func shapeOf(c *analysis.Curve, fabric string) (s Shape, gap notice.ReferenceGap) {
-	run := c.Runs[0]
-	s = Shape{gpuOf(run.Device), run.RanksPerNode, run.Nodes, cmp.Or(fabric, fabricOf(run)), c.Collective}
+// shapeOf is the shape of a curve. The network between several nodes is that which was stated, or else of its log or
+// record; within a node, what was stated counts only where the model does not decide. gap is what is missing; "":
+// nothing is.
+func shapeOf(c *analysis.Curve, stated, logged string) (s Shape, gap notice.ReferenceGap) {
+	s = Shape{gpuOf(c.Device), c.PerNode, c.Nodes, cmp.Or(stated, logged, fabricOf(c.Runs[0])), c.Collective}
 	if s.Nodes == 1 {
-		s.Fabric = inside(s.GPU)
+		s.Fabric = cmp.Or(inside(s.GPU), stated)
 	}
 	switch _, trusted := c.Trusted(); {
-	case !trusted || c.Mode == coll.Latency || c.Uneven():
+	case !trusted || c.Mode == coll.Latency || c.Uneven() || c.Groups.Divided() && !c.Groups.Alone:
 		return s, notice.NoSpeedMeasured
 	case s.GPU == "":
 		return s, notice.UnnamedGPU
-	case s.Nodes == 0 || s.PerNode == 0:
+	case s.Nodes == 0 || s.PerNode*s.Nodes != c.World: // nodes with different numbers of ranks are not comparable
 		return s, notice.UnrecordedNodes
 	case s.Fabric == "":
 		return s, notice.UnrecordedFabric

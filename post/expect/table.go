@@ -57,7 +57,7 @@ var publishedCSV []byte
 
 // Published is the table of the product. It panics on an invalid row: the table is part of the program.
 var Published = sync.OnceValue(func() Reference {
-	all, err := read("published.csv", bytes.NewReader(publishedCSV))
+	all, err := read("published.csv", publishedCSV)
 	if err != nil {
 		panic(err)
 	}
@@ -72,7 +72,7 @@ func With(paths []string) (Reference, error) {
 		if err != nil {
 			return nil, err
 		}
-		more, err := read(path, bytes.NewReader(text))
+		more, err := read(path, text)
 		if err != nil {
 			return nil, err
 		}
@@ -82,34 +82,28 @@ func With(paths []string) (Reference, error) {
 }
 
 // read parses a table with a heading.
-func read(name string, from io.Reader) (all Reference, err error) {
-	r := csv.NewReader(from)
+func read(name string, text []byte) (all Reference, err error) {
+	r := csv.NewReader(bytes.NewReader(text))
 	r.Comment = '#'
-	line := 1
-	heading, err := r.Read()
-	n := len(heading)
-	if err == nil && (n < requiredColumns || !slices.Equal(heading, columns[:min(n, len(columns))])) {
-		line, _ = r.FieldPos(0)
-		err = fmt.Errorf("the heading is not %s (%d are required)", strings.Join(columns, ","), requiredColumns)
+	heading, _ := r.Read()
+	if n := len(heading); n < requiredColumns || !slices.Equal(heading, columns[:min(n, len(columns))]) {
+		return nil, fmt.Errorf("%s: the heading is not %s (%d are required)", name, strings.Join(columns, ","),
+			requiredColumns)
 	}
-	for err == nil {
-		var cells []string
-		if cells, err = r.Read(); err == nil {
-			line, _ = r.FieldPos(0)
-			var row Row
-			row, err = parseRow(cells, name)
-			all = append(all, row)
+	for {
+		cells, err := r.Read()
+		if err == io.EOF {
+			return all, nil
+		} else if err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
 		}
+		row, err := parseRow(cells, name)
+		if err != nil {
+			line, _ := r.FieldPos(0)
+			return nil, fmt.Errorf("%s:%d: %w", name, line, err)
+		}
+		all = append(all, row)
 	}
-	switch parse := (*csv.ParseError)(nil); {
-	case err == io.EOF && all != nil:
-		return all, nil
-	case err == io.EOF:
-		err = errors.New("no rows")
-	case errors.As(err, &parse):
-		line, err = parse.Line, parse.Err
-	}
-	return nil, fmt.Errorf("%s:%d: %w", name, line, err)
 }
 
 // parseRow reads one row; a row without kind is measured, and one without source is of its file.
@@ -143,15 +137,13 @@ func parseRow(cells []string, name string) (r Row, err error) {
 
 // Write writes a table.
 func (all Reference) Write(w io.Writer) error {
-	out := csv.NewWriter(w)
-	err := out.Write(columns)
+	cells := [][]string{columns}
 	for _, r := range all {
-		err = errors.Join(err, out.Write([]string{r.GPU, fmt.Sprint(r.PerNode), fmt.Sprint(r.Nodes), r.Fabric,
+		cells = append(cells, []string{r.GPU, fmt.Sprint(r.PerNode), fmt.Sprint(r.Nodes), r.Fabric,
 			r.Collective.String(), fmt.Sprint(r.Size), fmt.Sprintf("%.6g", float64(r.BusBW)/1e9), string(r.Kind),
-			r.System, r.Source, r.Date, r.Checked}))
+			r.System, r.Source, r.Date, r.Checked})
 	}
-	out.Flush()
-	return errors.Join(err, out.Error())
+	return csv.NewWriter(w).WriteAll(cells)
 }
 
 // origin is who measured: values of one repository, thread or launch count once.
@@ -162,13 +154,13 @@ func (r Row) origin() string {
 
 // urlOf is where "owner/repository:path@commit" or "owner/repository#thread" is; "" for other sources.
 func urlOf(source string) string {
-	const host = "https://github.com/"
-	if repository, path, is := strings.Cut(source, ":"); is && strings.Count(repository, "/") == 1 {
-		path, commit, _ := strings.Cut(path, "@")
-		return host + repository + "/blob/" + commit + "/" + path
-	}
-	if repository, number, is := strings.Cut(source, "#"); is && strings.Count(repository, "/") == 1 {
-		return host + repository + "/issues/" + number
+	for separator, to := range map[string]string{":": "/blob/", "#": "/issues/"} {
+		if repository, at, is := strings.Cut(source, separator); is && strings.Count(repository, "/") == 1 {
+			if path, commit, is := strings.Cut(at, "@"); is {
+				at = commit + "/" + path
+			}
+			return "https://github.com/" + repository + to + at
+		}
 	}
 	return ""
 }

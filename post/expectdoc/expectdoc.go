@@ -2,7 +2,6 @@
 package expectdoc
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -75,7 +74,8 @@ func Read(ctx context.Context, args []string, o Options) (*Expected, error) {
 			e.Problems = append(e.Problems, notice.OfError(path, err))
 			continue
 		}
-		fabric := cmp.Or(o.Fabric, fabricIn(k.Imported[path]))
+		log, _ := os.ReadFile(k.Imported[path]) // it was read for the import; results have none
+		fabric := expect.FabricInLog(string(log))
 		if curves[fabric] == nil {
 			curves[fabric] = analysis.NewCollector()
 		}
@@ -87,33 +87,22 @@ func Read(ctx context.Context, args []string, o Options) (*Expected, error) {
 			}
 		}
 	}
-	if err := e.judge(table, curves, ceilings); err == nil || left == 0 {
-		return e, err
-	}
-	return nil, fmt.Errorf("%s without a time, collective or number of ranks: nothing to judge; "+
-		"post import --set adds what a log lacks", units.Count(left, "point"))
-}
-
-// fabricIn is the network that a log names; "" if there is none.
-func fabricIn(log string) string {
-	text, _ := os.ReadFile(log) // it was read for the import
-	return expect.FabricInLog(string(text))
-}
-
-// judge fills the answers. The error is that there are none.
-func (e *Expected) judge(
-	table expect.Reference, curves map[string]*analysis.Collector, ceilings *analysis.Ceilings,
-) error {
 	for _, fabric := range slices.Sorted(maps.Keys(curves)) {
 		for _, c := range curves[fabric].Curves() {
-			e.Answers = append(e.Answers, table.Judge(c, fabric, ceilings.OfCurve(c)))
+			e.Answers = append(e.Answers, table.Judge(c, o.Fabric, fabric, ceilings.OfCurve(c)))
 		}
 	}
-	if e.Answers == nil {
-		return &result.NothingError{Problems: e.Problems}
+	switch slices.SortStableFunc(e.Answers, expect.Worst); {
+	case e.Answers != nil:
+		return e, nil
+	case left == 0 && e.Problems == nil:
+		return nil, errors.New("nothing to judge: no bandwidth in these files; post expect reads results of rank and " +
+			"output of other benchmarks (post import --help)")
+	case left == 0:
+		return nil, &result.NothingError{Problems: e.Problems}
 	}
-	slices.SortStableFunc(e.Answers, expect.Worst)
-	return nil
+	return nil, fmt.Errorf("nothing to judge: %s without a time, collective or number of ranks; "+
+		"post import --set adds what a log lacks", units.Count(left, "point"))
 }
 
 // BelowError reports results below --fail-below.
@@ -148,7 +137,7 @@ func (e *Expected) Save(ctx context.Context, dir, name string, wrote func(path s
 	if len(rows) == 0 {
 		return errors.New("nothing to save: no result has a known GPU, number of nodes and network (--fabric)")
 	}
-	files := []atomicfile.Named{{Name: filepath.Base(name) + ".csv", Write: rows.Write}}
+	files := []atomicfile.Named{{Name: strings.TrimSuffix(filepath.Base(name), ".csv") + ".csv", Write: rows.Write}}
 	return atomicfile.WriteAll(ctx, dir, files, wrote)
 }
 
@@ -183,16 +172,17 @@ func addCurve(d *document.Document, a expect.Answer, listed map[string]bool) {
 	add := func(title string, rows []expect.Row) {
 		var list document.List
 		for _, r := range rows {
-			words := []string{r.BusBW.String()}
+			words := r.BusBW.String()
 			if r.Size > 0 {
-				words[0] += " at " + units.Bytes(r.Size).String()
+				words += " at " + units.Bytes(r.Size).String()
 			}
-			for _, w := range []string{string(r.Kind), r.System} {
-				if w != "" && w != string(expect.Measured) {
-					words = append(words, w)
-				}
+			if r.Kind != expect.Measured {
+				words += ", " + string(r.Kind)
 			}
-			list = append(list, strings.Join(words, ", ")+": "+r.Source)
+			if r.System != "" {
+				words += ", " + r.System
+			}
+			list = append(list, words+": "+r.Source)
 		}
 		if title += ": " + a.Shape.String(); list != nil && !listed[title] {
 			listed[title] = true
