@@ -35,10 +35,9 @@ var propertiesFile string
 const importedTool = "imported.tool"
 
 // perLaunch are variables that differ in every launch.
-var perLaunch = []string{
-	"SLURM_JOB_ID", "SLURM_JOBID", "SLURM_STEP_ID", "SLURM_ARRAY_JOB_ID", "SLURM_ARRAY_TASK_ID", "SLURM_JOB_START_TIME",
-	"SLURM_JOB_END_TIME", "SLURM_RESTART_COUNT", "OMPI_MCA_ess_base_jobid", "OMPI_MCA_orte_jobfam_session_dir",
-}
+var perLaunch = strings.Fields(`
+	SLURM_JOB_ID SLURM_JOBID SLURM_STEP_ID SLURM_ARRAY_JOB_ID SLURM_ARRAY_TASK_ID SLURM_JOB_START_TIME
+	SLURM_JOB_END_TIME SLURM_RESTART_COUNT OMPI_MCA_ess_base_jobid OMPI_MCA_orte_jobfam_session_dir`)
 
 // headerOf is the header of a run: paths in its JSON and their values.
 func headerOf(r *result.Run) map[string]string {
