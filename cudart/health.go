@@ -1,6 +1,9 @@
 package cudart
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // Health is the state of a GPU now. Read before and after a measurement, it shows whether the GPU ran
 // at its full clocks.
@@ -22,9 +25,9 @@ func (h Health) Throttled() []string {
 }
 
 // reasons are the bits of nvmlClocksEventReasons.
-var reasons = []string{"gpu_idle", "applications_clocks_setting", "sw_power_cap", "hw_slowdown", "sync_boost",
-	"sw_thermal_slowdown",
-	"hw_thermal_slowdown", "hw_power_brake_slowdown", "display_clock_setting"}
+var reasons = strings.Fields(`
+	gpu_idle applications_clocks_setting sw_power_cap hw_slowdown sync_boost sw_thermal_slowdown
+	hw_thermal_slowdown hw_power_brake_slowdown display_clock_setting`)
 
 // throttle names the bits; negative is unknown.
 func throttle(bits int64) []string {

@@ -1,13 +1,19 @@
 package docs
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
+	"math/rand/v2"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
+	"time"
+
+	"busbar/internal/coll"
+	"busbar/internal/result"
 
 	"github.com/shoenig/test/must"
 )
@@ -66,25 +72,39 @@ func TestFindPostCommands(t *testing.T) {
 	}
 }
 
-// madeUpRuns are the texts of some run files, with figures of a model.
+// madeUpRuns are the texts of eight run files with 48 points each, with figures of a model.
 func madeUpRuns(t *testing.T) (texts []string) {
 	t.Helper()
-	dir := t.TempDir()
-	cmd := exec.Command("go", "run", "./internal/tools/points", "-n", "384", "-files", "8", "-o", dir)
-	cmd.Dir = root
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	files, err := filepath.Glob(filepath.Join(dir, "*.jsonl"))
-	if err != nil || len(files) != 8 {
-		t.Fatalf("%d files, %v", len(files), err)
-	}
-	for _, path := range files {
-		b, err := os.ReadFile(path)
-		must.NoError(t, err)
-		texts = append(texts, string(b))
+	random := rand.New(rand.NewPCG(1, 2))
+	for i := range 8 {
+		var b bytes.Buffer
+		lines := json.NewEncoder(&b)
+		id := func(kind int) string { return fmt.Sprintf("0190a000-%04x-7000-8000-%012x", kind, i) }
+		start := time.Date(2026, 1, 1, 0, i, 0, 0, time.UTC)
+		must.NoError(t, lines.Encode(result.Run{Kind: result.KindRun, Schema: result.Schema, ID: id(1), Launch: id(2),
+			Campaign: "0190a000-0003-7000-8000-000000000000", Start: start, Tool: "busbar points", Rehearse: true,
+			Backend: result.Backend{Name: "nccl-rehearsal", Library: "NCCL 2.27.7", Version: "2.27.7"},
+			World:   8, Nodes: 1, RanksPerNode: 8, Device: "Synthetic GPU"}))
+		for n := range 48 {
+			must.NoError(t, lines.Encode(madeUpPoint(n, random)))
+		}
+		must.NoError(t, lines.Encode(result.End{Kind: result.KindEnd, At: start.Add(time.Hour),
+			Outcome: result.Complete, Points: map[result.Status]int{result.OK: 48}}))
+		texts = append(texts, b.String())
 	}
 	return texts
+}
+
+// madeUpPoint is the n-th point of an all-reduce over sizes and modes.
+func madeUpPoint(n int, random *rand.Rand) *result.Record {
+	c := coll.Case{Collective: coll.AllReduce, Type: coll.Float32, Op: coll.Sum, Root: -1, World: 8,
+		Placement: coll.OutOfPlace, Mode: coll.Mode(1 + n/24)}.WithSize(128 << (n % 24))
+	s := (5e-6 + float64(c.SizeBytes)/300e9) * (1 + 0.02*random.NormFloat64())
+	return &result.Record{Kind: result.KindCase, N: n + 1, At: "2026-01-01T00:00:00.000Z", Case: c, Status: result.OK,
+		Time: &result.Time{Seconds: s, Lo: s * 0.99, Hi: s * 1.01, Min: s * 0.95, P90: s * 1.05, P99: s * 1.1,
+			Max: s * 1.3, Mean: s, Samples: 200, Iterations: 200, Stop: "precision", Sync: "barrier",
+			Summary: "max over ranks"},
+		Check: result.Check{Result: "ok", Rounds: 1, Elements: c.Count * 8}}
 }
 
 // postWorkspace makes the folders and files that commands of the manual name.

@@ -71,7 +71,7 @@ func TestBadFlags(t *testing.T) {
 	values := map[string]string{"sweep": "quick", "collective": "all_reduce", "op": "sum", "root": "0",
 		"placement": "in", "mode": "latency", "average": "1", "pattern": "pairs", "time-limit": "1m",
 		"like": "nccl-tests", "preflight": "true", "algorithms": "true"}
-	for _, name := range excluded["step"] {
+	for _, name := range strings.Fields(excluded["step"]) {
 		value, ok := values[name]
 		if !ok {
 			value = "2"
@@ -121,6 +121,7 @@ func TestHelp(t *testing.T) {
 		t.Errorf("-h prints %d lines:\n%s", n, short)
 	}
 	test.EqOp(t, ofStep, help("--step gpt2 --bucket 5M --help"))
+	test.StrContains(t, full, "select "+strings.Join(backend.Names(), ", "))
 	newFlags(&config{}).VisitAll(func(f *pflag.Flag) {
 		row := "--" + f.Name
 		if f.Value.Type() != "bool" {

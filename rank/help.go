@@ -71,8 +71,9 @@ Signals
 `
 
 // daily lists the flags of the short help.
-var daily = []string{"backend", "sweep", "collective", "minbytes", "maxbytes", "stepfactor", "datatype", "op", "mode",
-	"time-limit", "pattern", "out", "resume", "list", "preflight"}
+var daily = strings.Fields(`
+	backend sweep collective minbytes maxbytes stepfactor datatype op mode time-limit pattern out resume list
+	preflight`)
 
 // writeHelp prints the help that the command line asks for.
 func (c *config) writeHelp(w io.Writer) {

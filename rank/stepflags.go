@@ -7,30 +7,13 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"busbar/internal/coll"
 	"busbar/internal/step"
 	"busbar/rank/backend"
 	"busbar/rank/exit"
-	"busbar/sweeps"
 )
 
 // stepSection is the section of the help with the flags of --step; only `rank --step --help` prints it.
 const stepSection = "Training step"
-
-func stepFlags(c *config, f *flagSet) {
-	o := &c.Step
-	f.text("step", "MODEL", &o.Model, "measure the step of resnet50, gpt2, llama, uniform or a YAML file")
-	f.value("bucket", "LIST", "set bucket sizes; layer: one per layer, all: one bucket "+
-		"(1M,5M,10M,25M,50M,100M,all)", list(one(step.ParseCap), &o.Buckets))
-	f.value("first-bucket", "SIZE", "set the size of DDP's first bucket (1M)", positive(coll.ParseSize, &o.First))
-	f.value("strategy", "LIST", "select ddp (all_reduce), fsdp (all_gather and reduce_scatter) (ddp)",
-		list(one(step.ParseStrategy), &o.Strategies))
-	f.value("compute", "TIME", "scale forward plus backward to TIME (default: the model's time)",
-		positive(sweeps.ParseDuration, &o.Compute))
-	f.choice("compute-kernel", "NAME", &o.Kernel, "compute on a GPU with gemm (cuBLAS), fma (busbar's kernel) or "+
-		"auto (gemm if cuBLAS loads)", "auto", "gemm", "fma")
-	f.on("no-trace", &o.NoTrace, "write no trace of the last overlapped steps")
-}
 
 // positive stores a parsed value, which must be above 0.
 func positive[T int64 | time.Duration](parse func(string) (T, error), to *T) func(string) error {

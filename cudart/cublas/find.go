@@ -5,6 +5,7 @@ package cublas
 import (
 	"fmt"
 	"path/filepath"
+	"strings"
 
 	"busbar/cudart"
 	"busbar/internal/dl"
@@ -41,9 +42,10 @@ func (o Options) find() (candidates []string, none []dl.Attempt) {
 		}
 		packages := []string{"nvidia/cublas/lib", fmt.Sprintf("nvidia/cu%d/lib", version)}
 		files, missing := cudart.LibraryFiles(cudart.LibraryPlaces(library, packages,
-			[]string{"/usr/lib/*-linux-gnu", "/usr/lib64",
-				"/usr/local/cuda/lib64", "/usr/local/cuda-*/lib64", "/opt/cuda/lib64", "/usr/local/lib",
-				"/opt/nvidia/hpc_sdk/Linux_*/*/math_libs/lib64", "/opt/nvidia/hpc_sdk/Linux_*/*/math_libs/*/lib64"}))
+			strings.Fields(`
+				/usr/lib/*-linux-gnu /usr/lib64 /usr/local/cuda/lib64 /usr/local/cuda-*/lib64 /opt/cuda/lib64
+				/usr/local/lib /opt/nvidia/hpc_sdk/Linux_*/*/math_libs/lib64
+				/opt/nvidia/hpc_sdk/Linux_*/*/math_libs/*/lib64`)))
 		candidates, none = append(candidates, files...), append(none, missing...)
 	}
 	return candidates, none

@@ -20,8 +20,9 @@ const (
 	invalidUsage    = 5
 )
 
-var results = []string{"ncclSuccess", "ncclUnhandledCudaError", "ncclSystemError", "ncclInternalError",
-	"ncclInvalidArgument", "ncclInvalidUsage", "ncclRemoteError", "ncclInProgress", "ncclTimeout"}
+var results = strings.Fields(`
+	ncclSuccess ncclUnhandledCudaError ncclSystemError ncclInternalError ncclInvalidArgument ncclInvalidUsage
+	ncclRemoteError ncclInProgress ncclTimeout`)
 
 func resultName(code int) string {
 	if code < 0 || code >= len(results) {

@@ -3,6 +3,7 @@ package nccl
 import (
 	"os"
 	"path/filepath"
+	"strings"
 
 	"busbar/cudart"
 	"busbar/internal/dl"
@@ -52,8 +53,8 @@ func pathCandidates(path string) []string {
 // places are the loader's name of the library and file patterns, in order.
 func places() []string {
 	return cudart.LibraryPlaces(library, []string{"nvidia/nccl/lib"},
-		[]string{"/usr/lib/*-linux-gnu", "/usr/lib64", "/usr/lib",
-			"/usr/local/lib", "/usr/local/lib64", "/usr/local/cuda/lib64", "/usr/local/nccl*/lib", "/opt/nccl*/lib",
-			"/opt/nvidia/nccl/lib",
-			"/opt/nvidia/hpc_sdk/Linux_*/*/comm_libs/nccl/lib"})
+		strings.Fields(`
+			/usr/lib/*-linux-gnu /usr/lib64 /usr/lib /usr/local/lib /usr/local/lib64 /usr/local/cuda/lib64
+			/usr/local/nccl*/lib /opt/nccl*/lib /opt/nvidia/nccl/lib
+			/opt/nvidia/hpc_sdk/Linux_*/*/comm_libs/nccl/lib`))
 }

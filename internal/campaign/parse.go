@@ -41,9 +41,7 @@ type parser struct{ *strictyaml.Reader }
 
 // planKeys and the others are the keys that a plan may have; a test holds docs/campaigns.md to them.
 var (
-	planKeys = []string{"name", "description", "launches", "nodes", "ranks_per_node", "seed", "flags", "variants",
-		"steps",
-		"sbatch"}
+	planKeys = strings.Fields("name description launches nodes ranks_per_node seed flags variants steps sbatch")
 	jobKeys = []string{"time", "throttle", "options", "report"}
 	// What a variant may set.
 	levelKeys = []string{"flags", "environment"}
@@ -184,8 +182,7 @@ func isFlag(word string) bool {
 }
 
 // ownFlags are those that a campaign gives rank itself.
-var ownFlags = []string{"--out", "--campaign", "--block", "--variant", "--resume", "--list", "--preflight", "--help",
-	"--version"}
+var ownFlags = strings.Fields("--out --campaign --block --variant --resume --list --preflight --help --version")
 
 // sideChannel is the one variable of ours that ranks alone go by.
 const sideChannel = "BUSBAR_SIDE_CHANNEL"

@@ -1,6 +1,7 @@
 package compare
 
 import (
+	_ "embed" // for properties.tsv
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -17,28 +18,26 @@ import (
 // properties are the values of a run's header that may affect a time and do not change from launch to launch by
 // themselves: paths in its JSON, or names of headerOf, with the names of notices. A path that ends in a dot is all
 // below it.
-var properties = []struct{ path, name string }{
-	{"backend.name", "backend"}, {"title", "library"}, {"backend.path", "library path"},
-	{"backend.build_id", "library build"}, {"backend.notes", "library notes"}, {"variant", "variant"},
-	{"settings", "settings"}, {"mpi.library", "MPI"}, {"mpi.path", "MPI path"}, {"mpi.launcher", "launcher"},
-	{"mpi.thread_level", "thread level"}, {"device", "device"}, {"machine.host", "rank 0 host"},
-	{"machine.os", "operating system"}, {"machine.kernel", "kernel"}, {"machine.cpu", "CPU"},
-	{"machine.cores", "cores"}, {"machine.governor", "frequency governor"}, {"machine.container", "container"},
-	{"tool", "tool"}, {importedTool, "imported from"}, {"build", "rank build"}, {"sweep.name", "sweep"},
-	{"method.clock", "clock"}, {"method.precision", "precision"}, {"method.budget_s", "case budget (s)"},
-	{"method.iterations", "iterations"}, {"method.warmup_iterations", "warm-up iterations"},
-	{"method.check_rounds", "check rounds"}, {"interleaved", "interleaved with"}, {"crowded", "ranks share cores"},
-	{"topology", "topology"}, {"environment.", ""}, {"backend.parameters.", "parameter "}, {"slurm.", ""},
-}
+var properties = func() (all []property) {
+	for line := range strings.Lines(propertiesFile) {
+		path, name, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
+		all = append(all, property{path, name})
+	}
+	return all
+}()
+
+type property struct{ path, name string }
+
+//go:embed properties.tsv
+var propertiesFile string
 
 // importedTool is the path of the tool that measured an imported run.
 const importedTool = "imported.tool"
 
 // perLaunch are variables that differ in every launch.
-var perLaunch = []string{
-	"SLURM_JOB_ID", "SLURM_JOBID", "SLURM_STEP_ID", "SLURM_ARRAY_JOB_ID", "SLURM_ARRAY_TASK_ID", "SLURM_JOB_START_TIME",
-	"SLURM_JOB_END_TIME", "SLURM_RESTART_COUNT", "OMPI_MCA_ess_base_jobid", "OMPI_MCA_orte_jobfam_session_dir",
-}
+var perLaunch = strings.Fields(`
+	SLURM_JOB_ID SLURM_JOBID SLURM_STEP_ID SLURM_ARRAY_JOB_ID SLURM_ARRAY_TASK_ID SLURM_JOB_START_TIME
+	SLURM_JOB_END_TIME SLURM_RESTART_COUNT OMPI_MCA_ess_base_jobid OMPI_MCA_orte_jobfam_session_dir`)
 
 // headerOf is the header of a run: paths in its JSON and their values.
 func headerOf(r *result.Run) map[string]string {

@@ -92,7 +92,7 @@ func (n ncclDocument) config(f fields) {
 	var devices []ncclDevice
 	_ = json.Unmarshal(config["devices"], &devices) // other values have no devices
 	n.devices(devices)
-	n.columns = &ncclColumns{point: []string{"size", "count", "type", "redop", "root"}, error: "#wrong", unit: 1e-6}
+	n.columns = &ncclColumns{point: strings.Fields("size count type redop root"), error: "#wrong", unit: 1e-6}
 	t.stated = bandwidths{alg: "alg_bw", bus: "bus_bw"}
 }
 

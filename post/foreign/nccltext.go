@@ -185,7 +185,7 @@ var ncclSetting = regexp.MustCompile(`([a-z][a-z ]*): (\S+)`)
 
 // config reads the line of settings.
 func (t *ncclTest) config(m []string) {
-	for i, key := range []string{"nThread", "nGpus", "minBytes", "maxBytes", "step"} {
+	for i, key := range strings.Fields("nThread nGpus minBytes maxBytes step") {
 		t.set(key, m[1+i])
 	}
 	for _, s := range ncclSetting.FindAllStringSubmatch(m[6], -1) {

@@ -47,7 +47,7 @@ func setWord(c *coll.Case, key, value string) (err error) {
 	case "mode":
 		c.Mode, err = coll.ParseMode(value)
 	default:
-		err = coll.Unknown("key", key, []string{"world", "collective", "type", "placement", "mode"})
+		err = coll.Unknown("key", key, strings.Fields("world collective type placement mode"))
 	}
 	return err
 }

@@ -12,7 +12,7 @@ import (
 func findSettings(l *findings) {
 	for _, s := range l.Settings {
 		v := theVariable(s.Name)
-		if v == nil || v.Slow == nil || !s.given() {
+		if v == nil || !s.given() {
 			continue
 		}
 		if severity, slow := v.Slow(s.Value, l.Log); slow {

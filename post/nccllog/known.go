@@ -1,6 +1,7 @@
 package nccllog
 
 import (
+	_ "embed" // for settings.tsv
 	"slices"
 	"strconv"
 	"strings"
@@ -23,104 +24,65 @@ const (
 	every    = 1<<iota - 1
 )
 
+// effectNames are the names of the effects in settings.tsv, in their order.
+var effectNames = strings.Fields("network channels transports direct topology choice")
+
 // knownSetting is a setting that is known to matter.
 type knownSetting struct {
-	Name    string
-	Touches effect // beside speed
-	Slow    judge  // nil: no value of it slows NCCL down
+	Name     string
+	Touches  effect // beside speed
+	severity notice.Severity
+	between  bool   // it matters only where there are several nodes, or their number is unknown
+	slow     string // values that slow NCCL down: a list, any, on, or a rule of Slow; empty: none
 }
 
-// judge grades a value of a setting; slow is false where it does no harm.
-type judge func(value string, l *Log) (s notice.Severity, slow bool)
-
-// set gives one severity wherever a switch is on.
-func set(s notice.Severity) judge {
-	return func(value string, _ *Log) (notice.Severity, bool) { return s, on(value) }
-}
-
-// always gives one severity for every value.
-func always(s notice.Severity) judge {
-	return func(string, *Log) (notice.Severity, bool) { return s, true }
-}
-
-// between judges only where there are several nodes, or their number is unknown.
-func between(f judge) judge {
-	return func(value string, l *Log) (notice.Severity, bool) {
-		s, slow := f(value, l)
-		return s, slow && l.nodes() != 1
-	}
-}
-
-// either gives one severity for some values.
-func either(s notice.Severity, values ...string) judge {
-	return func(value string, _ *Log) (notice.Severity, bool) { return s, slices.Contains(values, value) }
-}
+//go:embed settings.tsv
+var settingsFile string
 
 // variables are the settings that are known to matter, the strongest first. internal/notice has what they do.
-var variables = []knownSetting{
-	{"NCCL_TOPO_FILE", onChannels | onTopology | onTransports | onDirect | onChoice, nil},
-	{"NCCL_GRAPH_FILE", onChannels | onChoice, always(notice.Info)},
-	{"NCCL_P2P_DISABLE", onTransports | onChannels | onChoice, set(notice.Error)},
-	{"NCCL_P2P_LEVEL", onTransports | onChannels | onChoice, either(notice.Warning, "LOC", "0")},
-	{"NCCL_P2P_DIRECT_DISABLE", onTransports, set(notice.Info)},
-	{"NCCL_SHM_DISABLE", onTransports, set(notice.Warning)},
-	{"NCCL_IB_DISABLE", every &^ onTopology, between(set(notice.Error))},
-	{"NCCL_NET", every &^ onTopology, nil},
-	{"NCCL_NET_PLUGIN", onNetwork | onTransports | onDirect | onChannels, nil},
-	{"NCCL_IB_HCA", onNetwork | onTransports | onChannels, nil},
-	{"NCCL_SOCKET_IFNAME", onNetwork, nil},
-	{"NCCL_NET_GDR_LEVEL", onDirect | onTransports, between(either(notice.Warning, "LOC", "0"))},
-	{"NCCL_NET_GDR_READ", onDirect | onTransports, between(either(notice.Info, "0"))},
-	{"NCCL_DMABUF_ENABLE", onDirect | onTransports, nil},
-	{"NCCL_MAX_NCHANNELS", onChannels | onChoice, fewAllowed},
-	{"NCCL_MAX_CTAS", onChannels | onChoice, fewAllowed},
-	{"NCCL_MIN_NCHANNELS", onChannels | onChoice, nil},
-	{"NCCL_MIN_CTAS", onChannels | onChoice, nil},
-	{"NCCL_ALGO", onChoice, always(notice.Info)},
-	{"NCCL_PROTO", onChoice, always(notice.Info)},
-	{"NCCL_NVLS_ENABLE", onChannels | onChoice, either(notice.Info, "0")},
-	{"NCCL_TUNER_PLUGIN", onChoice, nil},
-	{"NCCL_CROSS_NIC", onChannels | onTransports, nil},
-	{"NCCL_PXN_DISABLE", onTransports, between(set(notice.Info))},
-	{"NCCL_NVB_DISABLE", onTransports | onChannels, set(notice.Info)},
-	{"NCCL_COLLNET_ENABLE", onChoice | onChannels, nil},
-	{"NCCL_MNNVL_ENABLE", onTransports | onChannels | onChoice, nil},
-	{"NCCL_CUMEM_ENABLE", onTransports, nil},
-	{"NCCL_CUMEM_HOST_ENABLE", onTransports, nil},
-	{"NCCL_BUFFSIZE", onSpeed, smallBuffer},
-	{"NCCL_NTHREADS", onSpeed, nil},
-	{"NCCL_NCHANNELS_PER_NET_PEER", onSpeed, nil},
-	{"NCCL_IB_QPS_PER_CONNECTION", onSpeed, nil},
-	{"NCCL_IB_GID_INDEX", onSpeed, oldIndex},
-	{"NCCL_IB_TC", onSpeed, nil},
-	{"NCCL_IB_SL", onSpeed, nil},
-	{"NCCL_IB_PCI_RELAXED_ORDERING", onSpeed, nil},
-	{"NCCL_SOCKET_NTHREADS", onSpeed, nil},
-	{"NCCL_NSOCKS_PERTHREAD", onSpeed, nil},
-	{"NCCL_IGNORE_CPU_AFFINITY", onSpeed, nil},
-	{"NCCL_LAUNCH_MODE", onSpeed, nil},
-}
+var variables = func() (all []knownSetting) {
+	for line := range strings.Lines(settingsFile) {
+		f := append(strings.Split(strings.TrimSpace(line), "\t"), "", "", "")
+		v := knownSetting{Name: f[0], slow: f[3]}
+		for i, name := range effectNames {
+			if slices.Contains(strings.Fields(f[1]), name) {
+				v.Touches |= 1 << i
+			}
+		}
+		severity, between := strings.CutSuffix(f[2], "*")
+		_ = v.severity.UnmarshalText([]byte(severity)) // empty where no value is slow
+		v.between = between
+		if line[0] != '#' {
+			all = append(all, v)
+		}
+	}
+	return all
+}()
 
 // perHost are settings that may rightly differ between hosts, or are read by one rank alone.
-var perHost = []string{"NCCL_TOPO_FILE", "NCCL_GRAPH_FILE", "NCCL_IB_HCA", "NCCL_SOCKET_IFNAME", "NCCL_IB_GID_INDEX"}
+var perHost = strings.Fields("NCCL_TOPO_FILE NCCL_GRAPH_FILE NCCL_IB_HCA NCCL_SOCKET_IFNAME NCCL_IB_GID_INDEX")
 
-// fewAllowed judges a limit of channels; 1 and 2 fill no current link.
-func fewAllowed(value string, _ *Log) (notice.Severity, bool) {
-	if value == "1" || value == "2" {
-		return notice.Warning, true
+// Slow grades a value of a setting; slow is false where it does no harm.
+func (v *knownSetting) Slow(value string, l *Log) (s notice.Severity, slow bool) {
+	s = v.severity
+	switch v.slow {
+	case "any":
+		slow = true
+	case "on":
+		slow = on(value)
+	case "few-channels": // 1 and 2 fill no current link
+		if slow = true; value == "1" || value == "2" {
+			s = notice.Warning
+		}
+	case "small-buffer": // under the default of 4 MiB
+		n, err := strconv.ParseInt(strings.TrimSpace(value), 0, 64)
+		slow = err == nil && n < 4<<20
+	case "selected-since-2.21": // an index that was given although the version selects it
+		slow = len(l.Versions) > 0 && l.Versions[0].Library != RCCL && l.Versions[0].Code >= 22100
+	default:
+		slow = v.slow != "" && slices.Contains(strings.Split(v.slow, ","), value)
 	}
-	return notice.Info, true
-}
-
-// smallBuffer judges a buffer under the default of 4 MiB.
-func smallBuffer(value string, _ *Log) (notice.Severity, bool) {
-	n, err := strconv.ParseInt(strings.TrimSpace(value), 0, 64)
-	return notice.Info, err == nil && n < 4<<20
-}
-
-// oldIndex judges an index that was given although the version selects it.
-func oldIndex(_ string, l *Log) (notice.Severity, bool) {
-	return notice.Info, len(l.Versions) > 0 && l.Versions[0].Library != RCCL && l.Versions[0].Code >= 22100
+	return s, slow && !(v.between && l.nodes() == 1)
 }
 
 // theVariable is what is known of a variable; nil for nothing.

@@ -3,6 +3,7 @@ package report
 import (
 	"bytes"
 	"cmp"
+	_ "embed" // for fields.tsv
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -167,28 +168,24 @@ func (f *fact) rows(t *document.Table, runs int) {
 	}
 }
 
-// environmentFields are the fields of a run that its environment is made of, with their headings.
-var environmentFields = [][2]string{
-	{"tool", "Run"}, {"build", "Run"}, {"command", "Run"}, {"variant", "Run"}, {"device", "Run"}, {"world", "Run"},
-	{"nodes", "Run"}, {"ranks_per_node", "Run"}, {"topology", "Run"}, {"setup", "Run"}, {"pattern", "Pattern"},
-	{"backend", "Library"}, {"mpi", "MPI"}, {"machine", "Host of rank 0"}, {"hardware", "Links"}, {"slurm", "Slurm"},
-	{"environment", "Environment variables"}, {"imported", "Import"},
-}
+// environmentFields are the fields of a run that its environment is made of, with their headings. fieldNames are names
+// for readers of fields whose own names are short; "-" leaves a field out.
+var environmentFields, fieldNames = func() (environment [][2]string, names map[string]string) {
+	names = map[string]string{}
+	for line := range strings.Lines(fieldsFile) {
+		f := append(strings.Split(strings.TrimSpace(line), "\t"), "", "")
+		if f[1] != "" {
+			names[f[0]] = f[1]
+		}
+		if f[2] != "" {
+			environment = append(environment, [2]string{f[0], f[2]})
+		}
+	}
+	return environment, names
+}()
 
-// fieldNames are names for readers of fields whose own names are short; "" leaves a field out.
-var fieldNames = map[string]string{
-	"tool": "measured by", "world": "world size", "setup": "one-time setup", "build": "build of rank",
-	"backend.name": "backend", "backend.build_id": "", "mpi.shim": "", "mpi.large_counts": "", "mpi.family": "",
-	"mpi.standard": "MPI standard", "mpi.thread_level": "thread support", "machine.cores": "usable cores",
-	"machine.cpu": "CPU", "machine.governor": "CPU frequency governor", "machine.os": "operating system",
-	"machine.load1": "load average before the run (1 min)", "machine.memory_bytes": "memory",
-	"imported.sha256": "SHA-256 of the file", "method.aggregate": "operations per issue",
-	"method.average": "time of an operation", "method.budget_s": "time limit per case",
-	"method.check_rounds": "data checks per case", "method.clock_cost_s": "cost of a clock reading",
-	"method.clock_offset_uncertainty_s": "uncertainty between the clocks of ranks", "method.cycles": "cycles",
-	"method.deadline_s": "timeout", "method.empty_iteration_s": "cost of an empty iteration",
-	"method.precision": "target half-width of the 95 % CI (relative)", "method.warmup_iterations": "warm-up iterations",
-}
+//go:embed fields.tsv
+var fieldsFile string
 
 // launcherVariables begin the names of variables that a launcher sets for its own use.
 var launcherVariables = []string{"OMPI_MCA_", "PMIX_"}
@@ -196,7 +193,7 @@ var launcherVariables = []string{"OMPI_MCA_", "PMIX_"}
 // shownName is the name of a field, and whether readers need it.
 func shownName(path string) (name string, shown bool) {
 	if name, known := fieldNames[path]; known {
-		return name, name != ""
+		return name, name != "-"
 	}
 	topic, name, nested := strings.Cut(path, ".")
 	switch {

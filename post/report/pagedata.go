@@ -21,7 +21,7 @@ import (
 var pageFiles embed.FS
 
 // pageScripts are in the order in which they are on the page.
-var pageScripts = []string{"base", "scale", "chart", "draw", "curves", "table", "lanes", "timeline", "page"}
+var pageScripts = strings.Fields("base scale chart draw curves table lanes timeline page")
 
 // pageData is what the script of the page plots and lists. Texts in it are not markup.
 type pageData struct {

@@ -1,6 +1,7 @@
 package sidebyside
 
 import (
+	_ "embed" // for columns.tsv
 	"encoding/csv"
 	"encoding/json"
 	"fmt"
@@ -22,19 +23,18 @@ type field struct {
 
 // fields begin with what scripts for this kind of table ask for, in their units; the rest has the names and units of
 // merged.csv. docs/comparison.md describes them.
-var fields = []field{
-	{"backend", "backend", 0}, {"device", "kind", 0}, {"num_processes", "world", 0}, {"data_size_mb", "size_mb", 0},
-	{"mean_time_ms", "mean_s", 1e3}, {"median_time_ms", "time_s", 1e3}, {"time_lo_ms", "time_lo_s", 1e3},
-	{"time_hi_ms", "time_hi_s", 1e3}, {"min_time_ms", "min_s", 1e3}, {"max_time_ms", "max_s", 1e3},
-	{"algbw_GBps", "algbw_GBps", 1}, {"busbw_GBps", "busbw_GBps", 1}, {"status", "status", 0}, {"reason", "reason", 0},
-	{"rehearsed", "rehearsed", 0}, {"check", "check", 0}, {"num_iterations", "iterations", 1},
-	{"num_warmup", "warmup", 0}, {"collective", "collective", 0}, {"type", "type", 0}, {"op", "op", 0},
-	{"placement", "placement", 0}, {"mode", "mode", 0}, {"size_bytes", "size_bytes", 0}, {"count", "count", 0},
-	{"slowest_rank", "slowest_rank", 1}, {"library", "library", 0}, {"variant", "variant", 0},
-	{"settings", "settings", 0}, {"nodes", "nodes", 0}, {"imported", "imported", 0}, {"device_name", "device", 0},
-	{"host", "host", 0}, {"run", "run", 0}, {"launch", "launch", 0}, {"campaign", "campaign", 0},
-	{"warnings", "warnings", 0},
-}
+var fields = func() (all []field) {
+	for line := range strings.Lines(columnsFile) {
+		var f field
+		if n, _ := fmt.Sscan(line, &f.name, &f.merged, &f.scale); n == 3 {
+			all = append(all, f)
+		}
+	}
+	return all
+}()
+
+//go:embed columns.tsv
+var columnsFile string
 
 // ownColumns are what fields have beside the columns of merged.csv.
 func ownColumns(row result.Row) map[string]any {

@@ -10,7 +10,7 @@ import (
 
 // Algorithms and Protocols by the numbers that 2.20 to 2.23 print.
 var (
-	Algorithms = []string{"TREE", "RING", "COLLNET_DIRECT", "COLLNET_CHAIN", "NVLS", "NVLS_TREE", "PAT"}
+	Algorithms = strings.Fields("TREE RING COLLNET_DIRECT COLLNET_CHAIN NVLS NVLS_TREE PAT")
 	Protocols  = []string{"LL", "LL128", "SIMPLE"}
 )
 
@@ -36,7 +36,7 @@ func Typed(code int) (string, int) {
 }
 
 // ops are NCCL's numbers of reductions.
-var ops = []string{"sum", "prod", "max", "min", "avg"}
+var ops = strings.Fields("sum prod max min avg")
 
 // Reduced is the name of a reduction. One of the program's own has a number that NCCL derives from a pointer, so that
 // it differs between processes (ncclUserRedOpMangle): all of them have one name.

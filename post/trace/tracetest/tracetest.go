@@ -1,4 +1,4 @@
-// Package tracetest writes Kineto traces with known results, for tests and benchmarks of the reader. Times are
+// Package tracetest writes Kineto traces with known results, for tests of the reader. Times are
 // nanoseconds, written as microseconds with three decimals, as torch.profiler does.
 package tracetest
 
@@ -39,8 +39,8 @@ const AllReduce = "ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgsStor
 
 // Writer writes one trace.
 type Writer struct {
-	w                              *bufio.Writer
-	correlation, external, written int64
+	w                     *bufio.Writer
+	correlation, external int64
 }
 
 // NewWriter begins a trace.
@@ -70,10 +70,7 @@ func (t *Writer) Close() error {
 }
 
 // print writes; the buffer keeps the first error, which Close returns.
-func (t *Writer) print(format string, of ...any) {
-	n, _ := fmt.Fprintf(t.w, format, of...)
-	t.written += int64(n)
-}
+func (t *Writer) print(format string, of ...any) { _, _ = fmt.Fprintf(t.w, format, of...) }
 
 // list formats a list as torch does, truncated after thirty elements.
 func list(ranks []int) string {
@@ -264,34 +261,4 @@ func (s Training) step(t *Writer, a *Answers, step int, begin int64) int64 {
 	a.Exposed += end - computing
 	t.Range(fmt.Sprintf("ProfilerStep#%d", step+3), begin-200_000, end-begin+gap)
 	return end + gap
-}
-
-// Big writes a trace of at least the given size, with the event mix of training with Python stacks: per kernel its
-// call, the flow, a few operators and Python functions; every fiftieth is a collective.
-func Big(w io.Writer, bytes int64) error {
-	group := Group{Name: "0", About: "default_pg", Ranks: []int{0, 1, 2, 3, 4, 5, 6, 7}}
-	t := NewWriter(w, Options{World: 8, NCCL: "2.27.5", Base: 1700000000_000000000, Groups: []Group{group}})
-	const period, perStep = 40_000, 5000
-	for i := int64(0); t.written < bytes; i++ {
-		now := 4458677009_853422 + i*period
-		if i%perStep == 0 {
-			t.Range(fmt.Sprintf("ProfilerStep#%d", i/perStep), now, perStep*period-1000)
-		}
-		for n := range int64(3) {
-			t.complete("python_function", fmt.Sprintf("torch/nn/modules/module.py(%d): _call_impl", 1500+i%400),
-				Process, Process, now+n*100, 20_000-n*200, `"Python id": 11, "Python parent id": 10, "Ev Idx": 5`)
-			t.complete("cpu_op", "aten::linear", Process, Process, now+1000*n, 15_000, `"External id": 42,
-"Ev Idx": 27173, "Input Dims": [[2048, 1024], [], [1024]], "Input type": ["float", "Scalar", "float"]`)
-		}
-		k := Kernel{Name: fmt.Sprintf("void at::native::vectorized_elementwise_kernel<4, "+
-			"at::native::CUDAFunctor_add<float>, std::array<char*, %dul> >(int, ...)", i%97),
-			Stream: ComputeStream, Start: now + 30_000, Took: 25_000, Launch: now + 4000}
-		if i%50 == 49 {
-			k.Name, k.Stream = AllReduce, CommStream
-			k.Collective = &Collective{Name: "allreduce", Type: "Float", In: 6553600, Out: 6553600, Group: group,
-				Seq: i}
-		}
-		t.Kernel(k)
-	}
-	return t.Close()
 }
