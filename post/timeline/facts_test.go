@@ -117,8 +117,12 @@ func filled(v reflect.Value, next *int) {
 		v.Set(reflect.New(v.Type().Elem()))
 		filled(v.Elem(), next)
 	case reflect.Slice:
-		v.Set(reflect.MakeSlice(v.Type(), 9, 9))
-		for i := range 9 {
+		n := 9
+		if v.Type().Elem().Kind() == reflect.Int64 { // of an operator: one more than there are steps
+			n++
+		}
+		v.Set(reflect.MakeSlice(v.Type(), n, n))
+		for i := range n {
 			filled(v.Index(i), next)
 		}
 	case reflect.String:
