@@ -116,6 +116,10 @@ parts:
 			t.Errorf("world %d, fit %t: %q\n%s, want\n%s", c.world, c.fit, fitted.LeftOut(c.world), got, c.want)
 		}
 	}
+	s.Parts = s.Parts[2:3]
+	if _, err := s.Plan(2, nil); err == nil || !strings.Contains(err.Error(), "the training had 4") {
+		t.Error(err)
+	}
 	s = mustParse(t, "t.yaml", strings.Replace(text, "2:strided", "3:strided", 1))
 	if _, err := s.Plan(4, nil); err == nil || !strings.Contains(err.Error(), "t.yaml:14") {
 		t.Error(err)

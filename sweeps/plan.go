@@ -12,7 +12,7 @@ import (
 // mode. Cases of several parts are planned once. places returns the placements that the backend supports for a
 // collective. Plan replaces an unsupported placement by the first supported one. Without one, or if places is nil, it
 // keeps all. Cases too small for the world and type (Count 0) remain. Plan fails if a root is outside the world,
-// elements overflow, or the plan has more than a million cases.
+// elements overflow, no part fits the world, or the plan has more than a million cases.
 func (s *Sweep) Plan(world int, places func(coll.Collective) []coll.Placement) ([]coll.Case, error) {
 	if world < 1 {
 		return nil, fmt.Errorf("world size %d: must be at least 1", world)
@@ -34,6 +34,9 @@ func (s *Sweep) Plan(world int, places func(coll.Collective) []coll.Placement) (
 				return nil, err
 			}
 		}
+	}
+	if p.cases == nil {
+		return nil, fmt.Errorf("no part of this sweep fits a world of %d ranks: the training had %d", world, s.World)
 	}
 	return p.cases, nil
 }

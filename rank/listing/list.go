@@ -38,7 +38,7 @@ func Write(o *plan.Options, started launch.Started, out io.Writer) error {
 		l.origins()
 		for i, part := range p.Sweep.Parts {
 			if part.Calls > 0 {
-				l.printf("# part %d (%s): %.6g calls\n", i+1, part.Collectives[0], part.Calls)
+				l.printf("# part %d (%s): calls: %.6g\n", i+1, part.Collectives[0], part.Calls)
 			}
 		}
 		for _, note := range append(p.Sweep.Unmet(), p.Sweep.LeftOut(size)...) {

@@ -46,7 +46,7 @@ func TestWrite(t *testing.T) {
 			"pairs of 4 nodes: 3 rounds of 2 groups", "round 1: 1+4, 2+3", "# world 2\n", "# 3 rounds: "}},
 		"nodes are unknown": {func(o *plan.Options) { o.Flags, o.Pattern = few, "pairs" }, launch.Started{}, nil},
 		"training": {func(o *plan.Options) { o.Sweep = training }, launched, []string{
-			"# part 2 (all_reduce): 0.5 calls\n", "# the training had 8 ranks: "}},
+			"# part 2 (all_reduce): calls: 0.5\n", "# the training had 8 ranks: "}},
 		"no such sweep": {func(o *plan.Options) { o.Sweep = "profil" }, launched, nil},
 		"steps": {func(o *plan.Options) {
 			o.Step.Model, o.Step.Buckets, o.Backends = "uniform:8x64K", []step.Cap{1 << 20, 2 << 20}, []string{"gloo"}
