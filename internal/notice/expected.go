@@ -57,8 +57,8 @@ const (
 var referenceGapTexts = map[ReferenceGap]string{
 	NoSpeedMeasured:  "the result does not show speed",
 	UnnamedGPU:       "the GPU is not one with published values",
-	UnrecordedNodes:  "number of nodes or ranks not recorded",
-	UnrecordedFabric: "network between the nodes not recorded",
+	UnrecordedNodes:  "number of nodes or ranks not recorded, or nodes have different numbers of ranks",
+	UnrecordedFabric: "what joins the GPUs not recorded",
 	TooFewSources:    "fewer than three sources",
 }
 
