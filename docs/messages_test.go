@@ -40,7 +40,7 @@ func source(t *testing.T) string {
 			name == "dist") {
 			return filepath.SkipDir
 		}
-		texts := name == "catalogue.txt" || name == "causes.txt"
+		texts := name == "catalogue.txt" || name == "causes.txt" || name == "tips.txt"
 		if ext := filepath.Ext(name); d.IsDir() || !texts && ext != ".go" && ext != ".c" && ext != ".sh" ||
 			strings.HasSuffix(name, "_test.go") {
 			return nil
