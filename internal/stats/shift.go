@@ -12,46 +12,22 @@ const MinForShift = 3
 
 // Shift is by how much the level of a second series exceeds that of a first, in their unit.
 type Shift struct {
-	Before, After  float64 // medians
+	Before, After  float64 // means without the lowest and highest fifth
 	Change, Lo, Hi float64 // Lo and Hi are the bounds; both are Change where Known is false
 	Known          bool
 }
 
-// ShiftOf compares two series in time order, neither of them empty. The change is the median of all differences
-// (Hodges & Lehmann, Annals of Mathematical Statistics 34, 1963), and the bounds are those that the Mann-Whitney test
-// does not reject. Neighbours that resemble each other count for fewer: their correlation r multiplies the variance of
-// the statistic by (1+r)/(1−r). Of fewer than six samples, or where no rank is left, the bounds are Yuen's (Biometrika
-// 61, 1974): Welch's t with winsorized variances, which assumes normal samples.
+// ShiftOf compares two series in time order, neither of them empty. The bounds are Yuen's (Biometrika 61, 1974):
+// Welch's t of trimmed means with winsorized variances. Neighbours that resemble each other count for fewer: their
+// correlation r multiplies a variance by (1+r)/(1−r).
 func ShiftOf(a, b []float64, confidence float64) Shift {
-	var differences []float64
-	for _, x := range a {
-		for _, y := range b {
-			differences = append(differences, y-x)
-		}
-	}
-	slices.Sort(differences)
-	s := Shift{Before: Median(a), After: Median(b), Change: quantile(differences, 0.5)}
-	s.Lo, s.Hi, s.Known = s.Change, s.Change, min(len(a), len(b)) >= MinForShift
-	if !s.Known {
-		return s
-	}
 	x, y := levelOf(a), levelOf(b)
-	rank := 0
-	if m, n := len(a), len(b); min(m, n) >= MinForInterval {
-		inflated := (x.fewer*float64(n) + y.fewer*float64(m)) / float64(m+n)
-		if rank = mannWhitneyRank(m, n, confidence); inflated > 1 {
-			spread := math.Sqrt(float64(m*n*(m+n+1)) / 12 * inflated)
-			rank = min(rank, normalRank(float64(m*n)/2, spread, confidence))
-		}
-	}
-	if rank > 0 {
-		s.Lo, s.Hi = differences[rank-1], differences[len(differences)-rank]
-		return s
-	}
-	if variance := x.variance + y.variance; variance > 0 {
+	s := Shift{Before: x.mean, After: y.mean, Change: y.mean - x.mean, Known: min(len(a), len(b)) >= MinForShift}
+	s.Lo, s.Hi = s.Change, s.Change
+	if variance := x.variance + y.variance; s.Known && variance > 0 {
 		df := variance * variance / (x.variance*x.variance/x.df + y.variance*y.variance/y.df)
 		half := math.Sqrt(variance) * studentQuantile(df, (1-confidence)/2)
-		s.Lo, s.Hi = min(s.Change, y.mean-x.mean-half), max(s.Change, y.mean-x.mean+half)
+		s.Lo, s.Hi = s.Change-half, s.Change+half
 	}
 	return s
 }
@@ -59,8 +35,8 @@ func ShiftOf(a, b []float64, confidence float64) Shift {
 // trimmed is the share of samples pulled in at each end, so that a few outliers change neither a level nor its error.
 const trimmed = 0.2
 
-// level is a trimmed mean, its variance with its degrees of freedom, and how many samples count as one.
-type level struct{ mean, variance, df, fewer float64 }
+// level is a trimmed mean, and its variance with its degrees of freedom.
+type level struct{ mean, variance, df float64 }
 
 func levelOf(x []float64) (l level) {
 	n, cut := float64(len(x)), int(trimmed*float64(len(x)))
@@ -74,7 +50,7 @@ func levelOf(x []float64) (l level) {
 	r := neighbourCorrelation(pulled)
 	r = min(max(0, r+(1+4*r)/n), 0.9)
 	kept := n - 2*float64(cut)
-	l.fewer, l.df = (1+r)/(1-r), kept-1
-	l.variance = (n - 1) * stat.Variance(pulled, nil) / (kept * l.df) * l.fewer
+	l.df = kept - 1
+	l.variance = (n - 1) * stat.Variance(pulled, nil) / (kept * l.df) * (1 + r) / (1 - r)
 	return l
 }

@@ -25,7 +25,7 @@ type Diff struct {
 	Parts     []Changed       `json:"parts"` // means over ranks, without the late one
 	LateRank  string          `json:"late_rank,omitempty"`
 	LateParts []Changed       `json:"late_rank_parts"` // less the mean of the other ranks
-	Operators []Changed       `json:"operators"`       // that account for significant parts, the largest change first
+	Operators []Changed       `json:"operators"`       // that account for findings, the largest change first
 	Notes     []notice.Notice `json:"-"`               // the result first
 }
 
@@ -37,7 +37,7 @@ type DiffRun struct {
 }
 
 // Changed is a time before and after, in milliseconds, with the 95 % confidence interval of the difference over steps;
-// null with too few steps.
+// null with too few steps, and then no change is significant.
 type Changed struct {
 	Part profiles.TimePart `json:"part"`
 	// the kernel, copy or collective that is in this part
@@ -50,6 +50,8 @@ type Changed struct {
 	Lo          *float64 `json:"lo_ms"`
 	Hi          *float64 `json:"hi_ms"`
 	Significant bool     `json:"significant"`
+
+	found bool // significant, or without an interval large enough
 }
 
 // clear reports whether the 95 % interval excludes 0, if there is one.
@@ -110,26 +112,29 @@ func diffOf(paths [2]string, runs [2]*Timeline) (*Diff, error) {
 	}
 	d.findLate()
 	whole := d.findParts()
-	d.findOperators()
+	d.findOperators("", d.Parts, d.rest)
+	if d.late >= 0 {
+		d.findOperators(d.LateRank, d.LateParts, []int{d.late})
+	}
 	d.report(whole)
 	return &d.Diff, nil
 }
 
-// compare returns the change of a series, judged as one of several tests.
+// compare returns the change of a series, and whether it is a finding, as one of several tests.
 func (d *differ) compare(c Changed, tests int, of func(*runTimes) []float64) Changed {
 	a, b := of(d.runs[0]), of(d.runs[1])
 	s, strict := stats.ShiftOf(a, b, stats.Confidence), stats.ShiftOf(a, b, 1-diffAlpha/float64(tests))
 	c.Before, c.After, c.Change = s.Before, s.After, s.Change
-	c.Significant = math.Abs(s.Change) >= d.Margin
+	c.found = math.Abs(s.Change) >= d.Margin
 	if s.Known {
 		c.Lo, c.Hi = &s.Lo, &s.Hi
-		c.Significant = c.Significant && (strict.Lo > 0 || strict.Hi < 0)
+		c.found = c.found && (strict.Lo > 0 || strict.Hi < 0)
+		c.Significant = c.found
 	}
 	return c
 }
 
-// findLate sets the margin, and the late rank: the one for which waiting changed most, significantly or by at least
-// half of a significant change of all waiting.
+// findLate sets the margin, and the late rank: the one for which waiting changed most, if that is a finding.
 func (d *differ) findLate() {
 	share := diffMargin
 	if d.Calibrated {
@@ -141,14 +146,11 @@ func (d *differ) findLate() {
 	for _, r := range d.runs {
 		d.Margin += share / 2 * stats.Median(r.mean(profiles.WholeStep, d.rest))
 	}
-	all := d.compare(Changed{}, diffFamily, func(r *runTimes) []float64 { return r.waitedFor(d.rest...) })
 	most := 0.0
 	d.late = -1
 	for l := range d.rest {
-		c := d.compare(Changed{}, diffFamily*len(d.rest), func(r *runTimes) []float64 { return r.waitedFor(l) })
-		size := math.Abs(c.Change)
-		half := all.Significant && c.clear() && size > math.Abs(all.Change)/2
-		if size > most && (half || c.Significant) {
+		c := d.compare(Changed{}, diffFamily*len(d.rest), func(r *runTimes) []float64 { return r.caused[l] })
+		if size := math.Abs(c.Change); c.found && size > most {
 			most, d.late, d.LateRank = size, l, d.runs[1].lanes[l].recordings[0].Label
 		}
 	}
@@ -165,32 +167,24 @@ func minus(a, b []float64) []float64 {
 	return less
 }
 
-// findParts sets the changes of the parts, and returns that of the whole; without computing if this is calibrated. If a
-// part is significant, the whole is by its 95 % interval: the parts keep the family-wise rate.
+// findParts sets the changes of the parts, and returns that of the whole; without computing if this is calibrated.
 func (d *differ) findParts() (whole Changed) {
-	explained := func(p Changed) bool { return p.Significant && p.Change*whole.Change > 0 }
 	for _, p := range partTimes {
 		mean := func(r *runTimes) []float64 { return r.mean(p.part, d.rest) }
 		c := d.compare(Changed{Part: p.part}, diffFamily, mean)
-		switch p.part {
-		case profiles.WaitingForRanks:
-			if c.Rank = d.LateRank; d.late >= 0 {
-				c = d.compare(c, diffFamily, func(r *runTimes) []float64 { return r.waitedFor(d.late) })
-			}
-		case profiles.Computing:
-			c.Significant = c.Significant && !d.Calibrated
-		case profiles.PureComm: // not of the family
-			c.Significant = false
-		case profiles.WholeStep:
-			whole = d.compare(c, diffFamily, func(r *runTimes) []float64 {
-				if d.Calibrated {
+		switch {
+		case p.part == profiles.WholeStep:
+			if whole = c; d.Calibrated {
+				whole = d.compare(c, diffFamily, func(r *runTimes) []float64 {
 					return minus(mean(r), r.mean(profiles.Computing, d.rest))
-				}
-				return mean(r)
-			})
-			whole.Significant = whole.Significant || math.Abs(whole.Change) >= d.Margin && whole.clear() &&
-				slices.ContainsFunc(d.Parts, explained)
+				})
+			}
 			c.Significant = whole.Significant
+		case p.part == profiles.WaitingForRanks && d.late >= 0:
+			c.Rank = d.LateRank // named by a test that is stricter, so its 95 % interval is enough
+			c = d.compare(c, 1, func(r *runTimes) []float64 { return r.caused[d.late] })
+		case p.part == profiles.PureComm, p.part == profiles.Computing && d.Calibrated: // not of the family
+			c.found, c.Significant = false, false
 		}
 		d.Parts = append(d.Parts, c)
 		if d.late >= 0 && p.local {
@@ -203,22 +197,22 @@ func (d *differ) findParts() (whole Changed) {
 
 // report states the result.
 func (d *differ) report(whole Changed) {
-	step := d.Parts[slices.IndexFunc(d.Parts, func(c Changed) bool { return c.Part == profiles.WholeStep })]
+	step := d.Parts[0]
 	f := profiles.StepChange{Per: d.Per, Change: profiles.ChangedTime(whole.Change / 1e3),
 		Computing: profiles.BesideComputing(d.Calibrated), Before: seconds(step.Before), After: seconds(step.After),
-		Parts: significant(d.Parts, whole.Change)}
-	f.Same = !profiles.NoDifference(whole.Significant || f.Parts != nil)
+		Parts: findings(d.Parts[1:], whole.Change)}
+	f.Same = !profiles.NoDifference(whole.found || f.Parts != nil)
 	if whole.Lo != nil {
 		f.Interval = profiles.ChangeInterval{Lo: seconds(*whole.Lo), Hi: seconds(*whole.Hi), Known: true}
 	}
-	if on := significant(d.LateParts, whole.Change); on != nil {
+	if on := findings(d.LateParts, whole.Change); on != nil {
 		f.LateRank, f.LateParts = d.LateRank, on
 	}
 	n := notice.New(f)
-	if whole.Significant && whole.Change > 0 && f.Interval.Known {
+	if !f.Same && f.Interval.Lo > 0 {
 		n.Severity = notice.Warning
 	}
-	d.Notes = append([]notice.Notice{n}, d.Notes...)
+	d.Notes = []notice.Notice{n}
 	for _, r := range d.runs {
 		for _, n := range r.Notes {
 			if n.Code() != (profiles.OwnTrace{}).Code() && !slices.ContainsFunc(d.Notes, n.Equal) {
@@ -228,10 +222,10 @@ func (d *differ) report(whole Changed) {
 	}
 }
 
-// significant returns the significant parts: those in the direction of the whole's change first, by size.
-func significant(parts []Changed, whole float64) (all []profiles.ChangedPart) {
+// findings returns the findings: those in the direction of the whole's change first, by size.
+func findings(parts []Changed, whole float64) (all []profiles.ChangedPart) {
 	for _, p := range parts {
-		if p.Significant && p.Part != profiles.WholeStep {
+		if p.found {
 			all = append(all, profiles.ChangedPart{Part: p.Part, Rank: p.Rank, Change: seconds(p.Change)})
 		}
 	}
@@ -241,37 +235,28 @@ func significant(parts []Changed, whole float64) (all []profiles.ChangedPart) {
 	return all
 }
 
-// findOperators sets the operators that account for significant parts, and those kernels that one run alone has.
-func (d *differ) findOperators() {
-	d.addOperators("", d.Parts, d.rest)
-	if d.late >= 0 {
-		d.addOperators(d.LateRank, d.LateParts, []int{d.late})
-	}
-	slices.SortFunc(d.Operators, func(a, b Changed) int {
-		return cmp.Or(cmp.Compare(math.Abs(b.Change), math.Abs(a.Change)), cmp.Compare(a.Operator, b.Operator))
-	})
-}
-
-// addOperators adds those of some lanes. Each interval is its own.
-func (d *differ) addOperators(rank string, parts []Changed, lanes []int) {
-	times := map[*runTimes]map[operatorKey][]float64{}
+// findOperators sets the operators that account for findings. Each interval is its own.
+func (d *differ) findOperators(rank string, parts []Changed, lanes []int) {
+	times := map[*runTimes]map[operatorKey]*operatorTime{}
 	for _, r := range d.runs {
 		times[r] = r.operatorTimes(lanes)
 	}
 	for k := range joined(times[d.runs[0]], times[d.runs[1]]) {
 		c := d.compare(Changed{Part: k.part, Operator: k.words(), Rank: rank}, 1, func(r *runTimes) []float64 {
-			if ms := times[r][k]; ms != nil {
-				return ms
+			if o := times[r][k]; o != nil {
+				return o.ms
 			}
 			return make([]float64, r.n)
 		})
-		listed := rank == "" && k.part == profiles.Computing && c.Before*c.After == 0
-		c.Significant = c.clear() && slices.ContainsFunc(parts, func(p Changed) bool {
+		c.Significant = c.Lo != nil
+		if c.clear() && slices.ContainsFunc(parts, func(p Changed) bool {
 			waits := k.part == profiles.PureExposed && p.Part == profiles.WaitingForRanks
-			return p.Significant && (p.Part == k.part || waits) && math.Abs(c.Change) >= minOfPart*math.Abs(p.Change)
-		})
-		if c.Significant || listed {
+			return p.found && (p.Part == k.part || waits) && math.Abs(c.Change) >= minOfPart*math.Abs(p.Change)
+		}) {
 			d.Operators = append(d.Operators, c)
 		}
 	}
+	slices.SortFunc(d.Operators, func(a, b Changed) int {
+		return cmp.Or(cmp.Compare(math.Abs(b.Change), math.Abs(a.Change)), cmp.Compare(a.Operator, b.Operator))
+	})
 }

@@ -3,9 +3,12 @@ package timeline
 import (
 	"errors"
 	"fmt"
+	"maps"
+	"math"
 	"slices"
 
 	"busbar/internal/coll"
+	"busbar/internal/notice/profiles"
 	"busbar/internal/units"
 )
 
@@ -22,23 +25,19 @@ const mostDifferences = 5
 // same returns an error if the runs differ in their ranks, or their steps in their collectives.
 func (d *differ) same() error {
 	a, b := d.runs[0], d.runs[1]
-	if x, y := statedWorld(a.Timeline), statedWorld(b.Timeline); x != y && x*y > 0 {
-		return different("%s is of %s, %s of %d", d.Before.Path, units.Count(x, "rank"), d.After.Path, y)
-	}
-	if x, y := a.ranks(), b.ranks(); !slices.Equal(x, y) {
-		return different("%s has traces of ranks %s, %s of %s", d.Before.Path, units.Some(x), d.After.Path,
-			units.Some(y))
-	}
-	if x, y := d.Before.Steps, d.After.Steps; (x == 0) != (y == 0) {
-		return different("%s has %s, %s has %d; record steps in both", d.Before.Path, units.Count(x, "whole step"),
-			d.After.Path, y)
+	x, y := a.ranks(), b.ranks()
+	if !slices.Equal(x, y) || (d.Before.Steps == 0) != (d.After.Steps == 0) {
+		return different("%s has %s of ranks %s, %s has %d of ranks %s", d.Before.Path,
+			units.Count(d.Before.Steps, "whole step"), units.Some(x), d.After.Path, d.After.Steps, units.Some(y))
 	}
 	for l := range a.lanes {
-		x, y := a.calls(l), b.calls(l)
+		x, y := a.operatorTimes([]int{l}), b.operatorTimes([]int{l})
 		var lines []string
 		for k := range joined(x, y) {
-			if x[k] != y[k] {
-				lines = append(lines, fmt.Sprintf("%s: %d per %s before, %d after", k.words(), x[k], d.Per, y[k]))
+			before, after := a.rate(x[k]), b.rate(y[k])
+			if k.part == profiles.PureExposed && math.Abs(before-after) > 0.5 {
+				lines = append(lines, fmt.Sprintf("%s: %.3g per %s before, %.3g after", k.words(), before, d.Per,
+					after))
 			}
 		}
 		if slices.Sort(lines); lines != nil {
@@ -49,6 +48,17 @@ func (d *differ) same() error {
 	return nil
 }
 
+// rate is how often an operator runs per step; of recordings without steps, which may differ in length, 1.
+func (r *runTimes) rate(o *operatorTime) float64 {
+	switch {
+	case o == nil:
+		return 0
+	case len(r.steps) == 0:
+		return 1
+	}
+	return float64(o.calls) / float64(r.n)
+}
+
 // ranks names the ranks that were read.
 func (r *runTimes) ranks() (all []string) {
 	for _, l := range r.lanes {
@@ -57,14 +67,10 @@ func (r *runTimes) ranks() (all []string) {
 	return all
 }
 
-// joined returns the keys of two maps.
-func joined[T any](a, b map[operatorKey]T) map[operatorKey]bool {
-	all := map[operatorKey]bool{}
-	for _, side := range []map[operatorKey]T{a, b} {
-		for k := range side {
-			all[k] = true
-		}
-	}
+// joined has the keys of two maps.
+func joined(a, b map[operatorKey]*operatorTime) map[operatorKey]*operatorTime {
+	all := maps.Clone(a)
+	maps.Copy(all, b)
 	return all
 }
 

@@ -23,12 +23,13 @@ var partTimes = []struct {
 	of    func(*Parts) float64
 	local bool
 }{
+	{profiles.WholeStep, spanOf, false},
 	{profiles.Computing, computeOf, true}, {profiles.PureExposed, exposedOf, false},
 	{profiles.WaitingForRanks, exposedOf, false}, // runTimes.wait separates the two
 	{profiles.Copying, copiesOf, true}, {profiles.HostBoundIdle, hostBoundOf, true},
 	{profiles.LaunchedIdle, waitingOf, true},
 	{profiles.UnknownIdle, func(p *Parts) float64 { return p.Unexplained }, true},
-	{profiles.WholeStep, spanOf, false}, {profiles.PureComm, commOf, false},
+	{profiles.PureComm, commOf, false},
 }
 
 // timesOf returns the times of a run.
@@ -119,20 +120,13 @@ func (r *runTimes) wait() {
 
 // mean returns the mean of a part over lanes.
 func (r *runTimes) mean(part profiles.TimePart, lanes []int) []float64 {
-	return r.sum(r.parts[part], lanes, len(lanes))
-}
-
-// waitedFor returns how long the others wait for some lanes.
-func (r *runTimes) waitedFor(lanes ...int) []float64 { return r.sum(r.caused, lanes, 1) }
-
-func (r *runTimes) sum(of [][]float64, lanes []int, over int) []float64 {
-	sum := make([]float64, r.n)
+	all := make([]float64, r.n)
 	for _, l := range lanes {
-		for at, ms := range of[l] {
-			sum[at] += ms / float64(over)
+		for at, ms := range r.parts[part][l] {
+			all[at] += ms / float64(len(lanes))
 		}
 	}
-	return sum
+	return all
 }
 
 // operatorKey identifies what ran: a kernel, a copy or a collective.
@@ -143,15 +137,21 @@ type operatorKey struct {
 	ranks int
 }
 
-// operatorTimes returns the times of operators, mean over lanes: of collectives the exposed time.
-func (r *runTimes) operatorTimes(lanes []int) map[operatorKey][]float64 {
-	all := map[operatorKey][]float64{}
+// operatorTime is how often an operator ran, and its time, mean over lanes: of collectives the exposed time.
+type operatorTime struct {
+	calls int
+	ms    []float64
+}
+
+func (r *runTimes) operatorTimes(lanes []int) map[operatorKey]*operatorTime {
+	all := map[operatorKey]*operatorTime{}
 	add := func(k operatorKey, s step, ns int64) {
 		if at, in := r.at(s); in {
 			if all[k] == nil {
-				all[k] = make([]float64, r.n)
+				all[k] = &operatorTime{ms: make([]float64, r.n)}
 			}
-			all[k][at] += milliseconds(ns) / float64(len(lanes))
+			all[k].calls++
+			all[k].ms[at] += milliseconds(ns) / float64(len(lanes))
 		}
 	}
 	for _, l := range lanes {
@@ -184,22 +184,4 @@ func (d *Device) collectiveKey(s *seen) operatorKey {
 		k.name = "other communication"
 	}
 	return k
-}
-
-// calls returns how often each kind of collectives runs in a step of a lane; of a recording without steps, once.
-func (r *runTimes) calls(lane int) map[operatorKey]int {
-	found := map[operatorKey]int{}
-	for _, rec := range r.lanes[lane].recordings {
-		for i := range rec.seen {
-			if _, in := r.at(rec.stepOf(&rec.seen[i])); in {
-				found[rec.collectiveKey(&rec.seen[i])]++
-			}
-		}
-	}
-	for k, n := range found {
-		if found[k] = (n + r.n/2) / r.n; len(r.steps) == 0 {
-			found[k] = 1
-		}
-	}
-	return found
 }

@@ -86,7 +86,13 @@ func TestFactsAsTraces(t *testing.T) {
 		size = jittered(t, filepath.Join(dir, fmt.Sprintf("rank%d.json", rank)), rank, 8, 4, 20)
 	}
 	must.NoError(t, os.Truncate(filepath.Join(dir, "rank3.json"), size*2/3))
-	sameAsTraces(t, dir)
+	facts := filepath.Dir(sameAsTraces(t, dir))
+	want, _, err := ReadDiff(t.Context(), [2]string{dir, dir}, byTool)
+	must.NoError(t, err)
+	got, _, err := ReadDiff(t.Context(), [2]string{facts, dir}, byTool)
+	must.NoError(t, err)
+	got.Before.Path = dir
+	must.True(t, reflect.DeepEqual(want, got) && want.Parts[0].Before > 0)
 }
 
 func TestFactsAsPublicTraces(t *testing.T) {

@@ -32,8 +32,8 @@ func OfDiff(d *timeline.Diff) *document.Document {
 		of = "the ranks that wait for " + d.LateRank
 	}
 	s.changed(fmt.Sprintf("What changed, in ms per %s, mean over %s:", d.Per, of), "part", d.Parts)
-	s.say("Before and after are medians over steps, a change is the median of all differences. "+
-		"Changes below %.3f ms are no finding.", d.Margin)
+	s.say("Times are means over steps without the lowest and highest fifth. Changes below %.3f ms are no finding.",
+		d.Margin)
 	if d.Calibrated {
 		s.say("Computing is no finding: rank --step calibrates it in each launch.")
 	}
@@ -54,12 +54,9 @@ func (s *timelineDocument) changed(title, first string, all []timeline.Changed) 
 		if c.Operator != "" && c.Rank != "" {
 			name = c.Rank + ": " + name
 		}
-		ci, significant := "-", ""
+		ci, significant := "-", "unknown"
 		if c.Lo != nil {
-			ci = fmt.Sprintf("%+.3f to %+.3f", *c.Lo, *c.Hi)
-		}
-		if c.Significant {
-			significant = cmp.Or(map[bool]string{true: "unknown"}[c.Lo == nil], "yes")
+			ci, significant = fmt.Sprintf("%+.3f to %+.3f", *c.Lo, *c.Hi), map[bool]string{true: "yes"}[c.Significant]
 		}
 		rows = append(rows, []string{name, three(c.Before), three(c.After), fmt.Sprintf("%+.3f", c.Change), ci,
 			significant})
