@@ -107,38 +107,35 @@ func name(keys []key) []string {
 	return names
 }
 
-// subtitles are the lines under a title: a prefix with its values, or a count of the noun. Without a noun, only a
-// single value is a subtitle.
-var subtitles = []struct {
-	prefix, noun string
-	of           func(series, *result.Run) string
-}{
-	{"", "libraries", func(s series, _ *result.Run) string { return s.Backend + " (" + s.Library + ")" }},
-	{"variant ", "variants", func(s series, _ *result.Run) string { return s.Variant }},
-	{"", "worlds", func(s series, _ *result.Run) string { return worldOf(s.key) + prefixed(" on ", shapeOf(s.key)) }},
-	{"", "kinds of device", func(_ series, r *result.Run) string { return r.Device }},
-	{"host ", "hosts", func(_ series, r *result.Run) string { return r.Machine.Host }},
-	{"", "types", func(s series, _ *result.Run) string { return typeOf(s.key) }},
-	{"", "operations", func(s series, _ *result.Run) string { return opOf(s.key) }},
-	{"", "", func(s series, _ *result.Run) string { return placementOf(s.key) }},
-	{"", "modes", func(s series, _ *result.Run) string { return s.Mode.String() + " mode" }},
-	{"", "days", func(_ series, r *result.Run) string {
-		return title.Known(!r.Start.IsZero(), func() string { return r.Start.UTC().Format("2006-01-02") })
-	}},
-	{"", "tools", func(_ series, r *result.Run) string { return r.Tool }},
+// subtitles are the lines under a title: the noun that counts several values, with the prefix of values before it.
+// Without a noun, only a single value is a subtitle.
+var subtitles = strings.Split("libraries,variant |variants,worlds,kinds of device,host |hosts,types,operations,,modes,"+
+	"days,tools", ",")
+
+// subtitlesOf are the values of subtitles.
+func subtitlesOf(s series, r *result.Run) []string {
+	return []string{
+		s.Backend + " (" + s.Library + ")", s.Variant, worldOf(s.key) + prefixed(" on ", shapeOf(s.key)), r.Device,
+		r.Machine.Host, typeOf(s.key), opOf(s.key), placementOf(s.key), s.Mode.String() + " mode",
+		title.Known(!r.Start.IsZero(), func() string { return r.Start.UTC().Format("2006-01-02") }), r.Tool,
+	}
 }
 
 // facts are the lines under a title: what all series of the plot share.
 func facts(all []series) (facts []string) {
-	for _, line := range subtitles {
+	for i, line := range subtitles {
 		var values []string
 		for _, s := range all {
 			for _, r := range s.runs {
-				values = add(values, line.of(s, r))
+				values = add(values, subtitlesOf(s, r)[i])
 			}
 		}
-		if len(values) == 1 || line.noun != "" {
-			facts = add(facts, prefixed(line.prefix, several(values, line.noun)))
+		prefix, noun, found := strings.Cut(line, "|")
+		if !found {
+			prefix, noun = "", line
+		}
+		if len(values) == 1 || noun != "" {
+			facts = add(facts, prefixed(prefix, several(values, noun)))
 		}
 	}
 	for _, words := range unusual(all[0].key) {
