@@ -155,12 +155,12 @@ func (t *timeliner) check(args []string) error {
 	}
 	switch kind := t.scaling; {
 	case t.extract != "" && (kind != "" || t.out != "" || t.sweep != "" || t.results != nil):
-		return errors.New("--extract only extracts: give --scaling, --out, --write-sweep and --results with the facts files")
+		return errors.New("--extract only extracts: give other outputs, --scaling and --results with the facts files")
 	case kind != "" && kind != timeline.Strong && kind != timeline.Weak:
 		return coll.Unknown("kind of scaling", kind, []string{timeline.Strong, timeline.Weak})
 	case kind != "" && t.sweep != "":
 		return errors.New("--scaling compares runs, and --write-sweep is of one: leave out one of them")
-	case t.diff && (len(args) != 2 || t.out != "" || t.sweep != "" || t.extract != "" || kind != "" || t.results != nil):
+	case t.diff && (len(args) != 2 || t.out+t.sweep+t.extract+kind != "" || t.results != nil):
 		return errors.New("--diff requires two runs, BEFORE and AFTER, without other outputs, --scaling and --results")
 	case kind != "" && len(args) < 2:
 		return errors.New("--scaling requires two runs: name a folder or a file of each")

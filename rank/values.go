@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -87,14 +88,13 @@ func atLeast(minimum int) func(string) (int, error) {
 	}
 }
 
-// otherFlags has advice on flags of other programs, by name.
+// otherFlags are flags of other programs, by the advice on them.
 var otherFlags = map[string]string{
-	"size": useSizes, "sizes": useSizes, "bytes": useSizes, "message-size": useSizes,
-	"np": useLauncher, "nproc": useLauncher, "nprocs": useLauncher, "ranks": useLauncher, "nranks": useLauncher,
-	"ntasks": useLauncher, "nodes": useLauncher, "hosts": useLauncher, "hostfile": useLauncher,
-	"algo":  "set NCCL_ALGO; --algorithms records the algorithm",
-	"dtype": "use --datatype", "output": "use --out", "iterations": "use --iters",
-	"warmup": "use --warmup-iters",
+	useSizes:    "size sizes bytes message-size",
+	useLauncher: "np nproc nprocs ranks nranks ntasks nodes hosts hostfile",
+	"set NCCL_ALGO; --algorithms records the algorithm": "algo",
+
+	"use --datatype": "dtype", "use --out": "output", "use --iters": "iterations", "use --warmup-iters": "warmup",
 }
 
 const (
@@ -113,8 +113,10 @@ func suggestFlag(f *pflag.FlagSet, err error) error {
 		return err
 	}
 	name := strings.ReplaceAll(unknown.GetSpecifiedName(), "_", "-")
-	if advice := otherFlags[name]; advice != "" {
-		return fmt.Errorf("%w: %s", err, advice)
+	for advice, flags := range otherFlags {
+		if slices.Contains(strings.Fields(flags), name) {
+			return fmt.Errorf("%w: %s", err, advice)
+		}
 	}
 	var known []string
 	f.VisitAll(func(fl *pflag.Flag) { known = append(known, fl.Name) })

@@ -3,6 +3,7 @@ package campaign
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"busbar/internal/strictyaml"
@@ -26,13 +27,12 @@ func (r parser) sbatch(s *Sbatch, n *yaml.Node) {
 	})
 }
 
-// ownOptions are those that a campaign gives sbatch itself, with the key of a plan that sets them.
+// ownOptions are those that a campaign gives sbatch itself, by the key of a plan that sets them. It exports all
+// variables, or jobs would not know whose they are.
 var ownOptions = map[string]string{
-	"--nodes": "nodes", "-N": "nodes", "--ntasks-per-node": "ranks_per_node", "--ntasks": "ranks_per_node",
-	"-n":     "ranks_per_node",
-	"--time": "time", "-t": "time", "--array": "launches", "-a": "launches", "--job-name": "name", "-J": "name",
-	"--dependency": "", "-d": "", "--output": "", "-o": "", "--error": "", "-e": "", "--wrap": "", "--parsable": "",
-	"--export": "", // all, or jobs would not know whose they are
+	"nodes": "--nodes -N", "ranks_per_node": "--ntasks-per-node --ntasks -n", "time": "--time -t",
+	"launches": "--array -a", "name": "--job-name -J",
+	"": "--dependency -d --output -o --error -e --wrap --parsable --export",
 }
 
 // options reads options of sbatch.
@@ -61,14 +61,16 @@ func checkOption(word string) error {
 	if !strings.HasPrefix(word, "--") && len(word) > 2 && word[0] == '-' {
 		option = word[:2]
 	}
-	key, own := ownOptions[option]
-	switch {
-	case !own:
-		return nil
-	case key == "":
-		return fmt.Errorf("%s is not for the options: the campaign sets it", option)
+	for key, own := range ownOptions {
+		switch {
+		case !slices.Contains(strings.Fields(own), option):
+		case key == "":
+			return fmt.Errorf("%s is not for the options: the campaign sets it", option)
+		default:
+			return fmt.Errorf("%s is not for the options: the key %s of the plan sets it", option, key)
+		}
 	}
-	return fmt.Errorf("%s is not for the options: the key %s of the plan sets it", option, key)
+	return nil
 }
 
 var slurmTime = regexp.MustCompile(`^(\d+-)?\d+(:\d+){0,2}$`)

@@ -84,8 +84,8 @@ func init() {
 		MemoryInsufficient{}, MemoryRefused{}, NotSupported{}, AverageUnderflows{}, ProgressUnsupported{},
 		LibraryLacks{}, RankFailed{}, PointAborted{}, DataWrong{}, CutOff{}, SourceCountsWrong{}, SourceErrorLarge{},
 		SourceReports{}, RanksContradicted{}, RowTorn{}, LineNotImported{}, RunSignalled{}, RunHung{}, RankGone{},
-		Published{}, NoPublished{}, RankCrashed{}, SourceIncomplete{}, NoBucketValues{}, BestBucket{}, StepComputation{},
-		StepPointsMissing{},
+		Published{}, NoPublished{}, RankCrashed{}, SourceIncomplete{}, NoBucketValues{}, BestBucket{},
+		StepComputation{}, StepPointsMissing{},
 		ExposedCommunication{}, NoExposedCommunication{}, CommunicationNegligible{}, CommunicationLocal{},
 		StepInterference{}, ReportLeftOut{}, MoreStepRuns{})
 }

@@ -10,22 +10,14 @@ import (
 // Kind is the code of a finding.
 type Kind = notice.Code
 
-// The kinds of findings. docs/analysis.md has their rules.
+// Kinds of findings. docs/analysis.md has their rules.
 var (
-	Drop        = notice.Drop{}.Code()
-	Spike       = notice.Spike{}.Code()
-	Step        = notice.Switch{}.Code()
-	Decline     = notice.Decline{}.Code()
-	PlacementOf = notice.PlacementGap{}.Code()
-	Imbalance   = notice.ImbalanceCost{}.Code()
-	Interferes  = notice.GroupInterference{}.Code()
-	Scaling     = notice.PoorScaling{}.Code()
-	LateRank    = notice.LateRank{}.Code()
-	SlowRank    = notice.SlowRank{}.Code()
-	TwoModes    = notice.BimodalPoints{}.Code()
-	Drifts      = notice.DriftingPoints{}.Code()
-	Variation   = notice.LaunchVariation{}.Code()
-	LowCeiling  = notice.BelowPeak{}.Code()
+	Drop       = notice.Drop{}.Code()
+	Spike      = notice.Spike{}.Code()
+	Step       = notice.Switch{}.Code()
+	Decline    = notice.Decline{}.Code()
+	Imbalance  = notice.ImbalanceCost{}.Code()
+	Interferes = notice.GroupInterference{}.Code()
 )
 
 // Finding is a notice about a curve.

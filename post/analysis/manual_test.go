@@ -8,6 +8,19 @@ import (
 
 	"busbar/internal/coll"
 	"busbar/internal/golden"
+	"busbar/internal/notice"
+)
+
+// Kinds of findings that only tests name.
+var (
+	PlacementOf = notice.PlacementGap{}.Code()
+	Scaling     = notice.PoorScaling{}.Code()
+	LateRank    = notice.LateRank{}.Code()
+	SlowRank    = notice.SlowRank{}.Code()
+	TwoModes    = notice.BimodalPoints{}.Code()
+	Drifts      = notice.DriftingPoints{}.Code()
+	Variation   = notice.LaunchVariation{}.Code()
+	LowCeiling  = notice.BelowPeak{}.Code()
 )
 
 const (

@@ -9,6 +9,7 @@ import (
 	"busbar/internal/result"
 	"busbar/internal/stats"
 	"busbar/internal/step"
+	"busbar/internal/units"
 )
 
 // sideComparison is one side compared with the first.
@@ -267,20 +268,17 @@ func outcomeOf(a, b []entry) notice.Outcome {
 
 // resultOf is in how many launches a point had which status, with the first reason.
 func resultOf(records []entry) (r notice.Result) {
-	launches := map[result.Status]map[int]bool{}
-	var order []result.Status
-	for _, e := range records {
-		if launches[e.status] == nil {
-			launches[e.status] = map[int]bool{}
-			order = append(order, e.status)
+	for _, same := range units.GroupBy(records, func(e entry) result.Status { return e.status }) {
+		launches := map[int]bool{}
+		for _, e := range same {
+			launches[e.launch] = true
 		}
-		launches[e.status][e.launch] = true
+		r.Launches = append(r.Launches, notice.StatusCount{Status: string(same[0].status), Launches: len(launches)})
+	}
+	for _, e := range records {
 		if r.Cause.Fact == nil {
 			r.Cause.Fact, r.Reason = e.cause, notice.Reason(e.cause)
 		}
-	}
-	for _, s := range order {
-		r.Launches = append(r.Launches, notice.StatusCount{Status: string(s), Launches: len(launches[s])})
 	}
 	return r
 }

@@ -14,31 +14,20 @@ import (
 	"busbar/post/title"
 )
 
-// metric is one figure of a point for Prometheus, in base units.
-type metric struct {
-	name, help string
-	value      func(r *result.Record) (float64, bool)
+// metrics are the figures of a point for Prometheus, in base units, each with its help.
+var metrics = [][2]string{
+	{"busbar_time_seconds", "Time of one operation: in latency mode the median."},
+	{"busbar_time_low_seconds", "Lower end of the 95 % CI of the time."},
+	{"busbar_time_high_seconds", "Upper end of the 95 % CI of the time."},
+	{"busbar_algbw_bytes_per_second", "Algorithm bandwidth: size divided by time."},
+	{"busbar_busbw_bytes_per_second", "Bus bandwidth, as nccl-tests defines it."},
 }
 
-var metrics = []metric{
-	{"busbar_time_seconds", "Time of one operation: in latency mode the median.",
-		func(r *result.Record) (float64, bool) {
-			return r.Time.Seconds, true
-		}},
-	{"busbar_time_low_seconds", "Lower end of the 95 % CI of the time.", func(r *result.Record) (float64, bool) {
-		return r.Time.Lo, r.Time.Lo > 0
-	}},
-	{"busbar_time_high_seconds", "Upper end of the 95 % CI of the time.", func(r *result.Record) (float64, bool) {
-		return r.Time.Hi, r.Time.Hi > 0
-	}},
-	{"busbar_algbw_bytes_per_second", "Algorithm bandwidth: size divided by time.",
-		func(r *result.Record) (float64, bool) {
-			return r.AlgBW(r.Time.Seconds), r.HasAlgBW()
-		}},
-	{"busbar_busbw_bytes_per_second", "Bus bandwidth, as nccl-tests defines it.",
-		func(r *result.Record) (float64, bool) {
-			return r.BusBW(r.Time.Seconds), r.HasBusBW()
-		}},
+// figures are the values of metrics for a point, and which of them it has.
+func figures(r *result.Record) (values [5]float64, has [5]bool) {
+	t := r.Time
+	return [5]float64{t.Seconds, t.Lo, t.Hi, r.AlgBW(t.Seconds), r.BusBW(t.Seconds)},
+		[5]bool{true, t.Lo > 0, t.Hi > 0, r.HasAlgBW(), r.HasBusBW()}
 }
 
 // prometheus writes of each point the newest figure that holds, and how many points there are by status. A point of
@@ -64,12 +53,12 @@ func prometheus(ctx context.Context, data *result.Dataset, w io.Writer) (int, []
 	if err != nil {
 		return 0, nil, err
 	}
-	for _, m := range metrics {
-		head := series(m.name, m.help)
+	for i, m := range metrics {
+		head := series(m[0], m[1])
 		for _, key := range order {
 			r := newest[key]
-			if v, ok := m.value(&r); ok {
-				fmt.Fprintf(w, "%s%s{%s} %s\n", head, m.name, key, strconv.FormatFloat(v, 'g', -1, 64))
+			if values, has := figures(&r); has[i] {
+				fmt.Fprintf(w, "%s%s{%s} %s\n", head, m[0], key, strconv.FormatFloat(values[i], 'g', -1, 64))
 				head = ""
 			}
 		}

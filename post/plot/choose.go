@@ -51,10 +51,8 @@ func Figures(points []Point, o Options) (figs []Figure, passed []string) {
 	c := &chooser{Options: o, names: map[string]int{}}
 	c.types = len(group(all, typeOf)) > 1
 	libraries := group(all, func(k key) string { return k.Backend + "\x00" + k.Library })
-	c.libraries = len(libraries) > len(group(all, backendOf))
-	for _, world := range group(all, func(k key) key {
-		return ofMachine(k)
-	}) {
+	c.libraries = len(libraries) > len(group(all, func(k key) string { return k.Backend }))
+	for _, world := range group(all, ofMachine) {
 		c.overview(onePlacement(world))
 	}
 	for _, one := range group(all, func(k key) key {
@@ -152,7 +150,8 @@ func (c *chooser) split(all []series, extra string, draw func(s []series, extra 
 		}
 		return
 	}
-	for _, of := range splitOrder {
+	for _, part := range splitOrder {
+		of := func(k key) string { return partsOf(k)[part] }
 		if groups := group(all, of); len(groups) > 1 {
 			for _, g := range groups {
 				c.split(g, fileName(extra, of(g[0].key)), draw)

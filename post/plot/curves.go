@@ -96,21 +96,13 @@ func dress(curves []Curve, keys []key) {
 
 // distribution draws what iterations of one series took, from the fastest to the slowest.
 func distribution(s series) (all []Curve) {
-	for i, stat := range []struct {
-		label string
-		of    func(cell) float64
-	}{
-		{"median", func(c cell) float64 { return c.s }},
-		{"p99", func(c cell) float64 { return c.p99 }},
-		{"p90", func(c cell) float64 { return c.p90 }},
-		{"max", func(c cell) float64 { return c.max }},
-		{"min", func(c cell) float64 { return c.min }},
-	} {
-		all = append(all, Curve{Label: stat.label, Style: i, Points: trace(s.cells, func(c cell) XY {
+	for i, label := range []string{"median", "p99", "p90", "max", "min"} {
+		all = append(all, Curve{Label: label, Style: i, Points: trace(s.cells, func(c cell) XY {
+			v := []float64{c.s, c.p99, c.p90, c.max, c.min}[i]
 			if i > 0 { // an interval is the median's
-				c.lo, c.hi = stat.of(c), stat.of(c)
+				c.lo, c.hi = v, v
 			}
-			return XY{X: float64(c.of.SizeBytes), Y: stat.of(c), Lo: c.lo, Hi: c.hi}
+			return XY{X: float64(c.of.SizeBytes), Y: v, Lo: c.lo, Hi: c.hi}
 		})})
 	}
 	return all

@@ -12,26 +12,24 @@ import (
 	"busbar/post/title"
 )
 
-// The parts of a key in words; "" where another tool's file lacks one.
-func collectiveOf(k key) string { return k.Collective.String() }
-func backendOf(k key) string    { return k.Backend }
-func libraryOf(k key) string    { return k.Library }
-func variantOf(k key) string    { return k.Variant }
-func settingsOf(k key) string   { return cmp.Or(k.Settings, "default settings") }
-func deviceOf(k key) string     { return k.Device }
-func worldOf(k key) string      { return units.Count(k.World, "rank") }
-func typeOf(k key) string       { return title.Known(k.Type != 0, k.Type.String) }
-func opOf(k key) string         { return title.Known(k.Op != 0, k.Op.String) }
-func averageOf(k key) string    { return k.Average }
-func imbalanceOf(k key) string  { return string(k.Imbalance) }
-func groupOf(k key) string      { return k.Groups.String() }
+// partsOf are the parts of a key in words, by their names; "" where another tool's file lacks one.
+func partsOf(k key) map[string]string {
+	return map[string]string{
+		"collective": k.Collective.String(), "backend": k.Backend, "library": k.Library, "variant": k.Variant,
+		"settings": settingsOf(k), "device": k.Device, "world": worldOf(k), "type": typeOf(k), "op": opOf(k),
+		"average": k.Average, "imbalance": string(k.Imbalance), "group": k.Groups.String(),
+		"placement": placementOf(k), "shape": shapeOf(k), "rotate": rotateOf(k), "aggregate": aggregateOf(k),
+		"root": title.Known(k.Root >= 0, func() string { return fmt.Sprintf("root %d", k.Root) }),
+	}
+}
+
+func settingsOf(k key) string { return cmp.Or(k.Settings, "default settings") }
+func worldOf(k key) string    { return units.Count(k.World, "rank") }
+func typeOf(k key) string     { return title.Known(k.Type != 0, k.Type.String) }
+func opOf(k key) string       { return title.Known(k.Op != 0, k.Op.String) }
 
 func placementOf(k key) string {
 	return title.Known(k.Placement != 0, func() string { return title.Placement(k.Placement) })
-}
-
-func rootOf(k key) string {
-	return title.Known(k.Root >= 0, func() string { return fmt.Sprintf("root %d", k.Root) })
 }
 
 func shapeOf(k key) string {
@@ -71,7 +69,7 @@ var usual = map[string]bool{"warm caches": true, "issued alone": true, "max over
 
 // unusual are the words for a method that differs from the default.
 func unusual(k key) (words []string) {
-	for _, part := range []string{rotateOf(k), aggregateOf(k), averageOf(k), settingsOf(k)} {
+	for _, part := range []string{rotateOf(k), aggregateOf(k), k.Average, settingsOf(k)} {
 		if !usual[part] {
 			words = add(words, part)
 		}
@@ -79,81 +77,69 @@ func unusual(k key) (words []string) {
 	return words
 }
 
-// dimension is a property in which curves may differ. Labels always have the properties that make values incomparable.
-type dimension struct {
-	of     func(key) string
-	always bool
-}
-
-// labelOrder is the order of properties in labels. splitOrder is the order by which too many curves are split over
-// plots.
+// labelOrder is the order of properties in labels, in which curves may differ. Labels always have those with a *, which
+// make values incomparable. splitOrder is the order by which too many curves are split over plots.
 var (
-	labelOrder = []dimension{
-		{collectiveOf, false}, {imbalanceOf, false}, {groupOf, false}, {backendOf, false}, {variantOf, true},
-		{settingsOf, true}, {worldOf, false},
-		{placementOf, true}, {opOf, false}, {rootOf, false}, {typeOf, false}, {libraryOf, false}, {rotateOf, true},
-		{aggregateOf, true}, {averageOf, true}, {shapeOf, false}, {deviceOf, false},
-	}
-	splitOrder = []func(key) string{
-		rootOf, opOf, imbalanceOf, groupOf, placementOf, averageOf, aggregateOf, rotateOf, deviceOf, shapeOf,
-		settingsOf, variantOf, typeOf, worldOf, libraryOf, backendOf, collectiveOf,
-	}
+	labelOrder = strings.Fields(`
+		collective imbalance group backend variant* settings* world placement* op root type library rotate* aggregate*
+		average* shape device`)
+	splitOrder = strings.Fields(`
+		root op imbalance group placement average aggregate rotate device shape settings variant type world library
+		backend collective`)
 )
 
 // name returns labels of the properties in which keys differ; empty for a single key.
 func name(keys []key) []string {
 	names := make([]string, len(keys))
 	different := 1
-	for _, d := range labelOrder {
+	for _, part := range labelOrder {
+		part, always := strings.CutSuffix(part, "*")
 		longer := make([]string, len(keys))
 		seen, values := map[string]bool{}, map[string]bool{}
 		for i, k := range keys {
-			value := d.of(k)
+			value := partsOf(k)[part]
 			longer[i] = strings.TrimSpace(names[i] + " " + value)
 			if names[i] != "" && usual[value] {
 				longer[i] = names[i]
 			}
 			seen[longer[i]], values[value] = true, true
 		}
-		if len(seen) > different || d.always && len(values) > 1 {
+		if len(seen) > different || always && len(values) > 1 {
 			names, different = longer, len(seen)
 		}
 	}
 	return names
 }
 
-// subtitles are the lines under a title: a prefix with its values, or a count of the noun. Without a noun, only a
-// single value is a subtitle.
-var subtitles = []struct {
-	prefix, noun string
-	of           func(series, *result.Run) string
-}{
-	{"", "libraries", func(s series, _ *result.Run) string { return s.Backend + " (" + s.Library + ")" }},
-	{"variant ", "variants", func(s series, _ *result.Run) string { return s.Variant }},
-	{"", "worlds", func(s series, _ *result.Run) string { return worldOf(s.key) + prefixed(" on ", shapeOf(s.key)) }},
-	{"", "kinds of device", func(_ series, r *result.Run) string { return r.Device }},
-	{"host ", "hosts", func(_ series, r *result.Run) string { return r.Machine.Host }},
-	{"", "types", func(s series, _ *result.Run) string { return typeOf(s.key) }},
-	{"", "operations", func(s series, _ *result.Run) string { return opOf(s.key) }},
-	{"", "", func(s series, _ *result.Run) string { return placementOf(s.key) }},
-	{"", "modes", func(s series, _ *result.Run) string { return s.Mode.String() + " mode" }},
-	{"", "days", func(_ series, r *result.Run) string {
-		return title.Known(!r.Start.IsZero(), func() string { return r.Start.UTC().Format("2006-01-02") })
-	}},
-	{"", "tools", func(_ series, r *result.Run) string { return r.Tool }},
+// subtitles are the lines under a title: the noun that counts several values, with the prefix of values before it.
+// Without a noun, only a single value is a subtitle.
+var subtitles = strings.Split("libraries,variant |variants,worlds,kinds of device,host |hosts,types,operations,,modes,"+
+	"days,tools", ",")
+
+// subtitlesOf are the values of subtitles.
+func subtitlesOf(s series, r *result.Run) []string {
+	return []string{
+		s.Backend + " (" + s.Library + ")", s.Variant, worldOf(s.key) + prefixed(" on ", shapeOf(s.key)), r.Device,
+		r.Machine.Host, typeOf(s.key), opOf(s.key), placementOf(s.key), s.Mode.String() + " mode",
+		title.Known(!r.Start.IsZero(), func() string { return r.Start.UTC().Format("2006-01-02") }), r.Tool,
+	}
 }
 
 // facts are the lines under a title: what all series of the plot share.
 func facts(all []series) (facts []string) {
-	for _, line := range subtitles {
+	for i, line := range subtitles {
 		var values []string
 		for _, s := range all {
 			for _, r := range s.runs {
-				values = add(values, line.of(s, r))
+				values = add(values, subtitlesOf(s, r)[i])
 			}
 		}
-		if len(values) == 1 || line.noun != "" {
-			facts = add(facts, prefixed(line.prefix, several(values, line.noun)))
+		prefix, noun, found := strings.Cut(line, "|")
+		if !found {
+			prefix, noun = "", line
+		}
+		if len(values) == 1 || noun != "" {
+			facts = add(facts, prefixed(prefix, several(values, noun)))
 		}
 	}
 	for _, words := range unusual(all[0].key) {

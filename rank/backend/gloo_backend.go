@@ -234,17 +234,9 @@ func threadCPUs(own string, granted []int, ranks int, slurm bool) []int {
 // crowded is a warning for the first host on which the two threads of each rank have less than a CPU each. threads are
 // the CPUs of Gloo's, by rank.
 func crowded(ranks []launch.RankFacts, threads []string) []notice.Fact {
-	var order []string
-	on := map[string][]int{} // machine: its ranks
-	for i, r := range ranks {
-		if on[r.Machine] == nil {
-			order = append(order, r.Machine)
-		}
-		on[r.Machine] = append(on[r.Machine], i)
-	}
-	for _, m := range order {
+	for _, on := range groupRanks(len(ranks), func(r int) string { return ranks[r].Machine }) {
 		all := map[int]bool{}
-		for _, i := range on[m] {
+		for _, i := range on {
 			cpus, err := machine.ParseCPUs(ranks[i].CPUs + "," + threads[i])
 			if err != nil {
 				return nil
@@ -253,12 +245,12 @@ func crowded(ranks []launch.RankFacts, threads []string) []notice.Fact {
 				all[c] = true
 			}
 		}
-		n, last := len(all), ranks[on[m][0]]
+		n, last := len(all), ranks[on[0]]
 		if last.Quota > 0 { // a cgroup's, in CPUs of time
 			n = min(n, max(1, int(math.Ceil(last.Quota-0.01))))
 		}
-		if n > 0 && 2*len(on[m]) > n {
-			return []notice.Fact{notice.SharedThreads{Host: last.Host, CPUs: n, Ranks: len(on[m])}}
+		if n > 0 && 2*len(on) > n {
+			return []notice.Fact{notice.SharedThreads{Host: last.Host, CPUs: n, Ranks: len(on)}}
 		}
 	}
 	return nil

@@ -200,33 +200,27 @@ func slicedGPUs(ranks []gpuFacts, facts []launch.RankFacts) []bool {
 
 // sharedGPUs names the ranks that share a GPU, or slices of one, for the error that refuses them.
 func sharedGPUs(ranks []gpuFacts, facts []launch.RankFacts) string {
-	by := map[string][]int{}
-	var order []string
-	for r, g := range ranks {
-		if g.PCI == "" {
+	var parts []string
+	for _, rs := range groupRanks(len(ranks), func(r int) string { return facts[r].Machine + " " + ranks[r].PCI }) {
+		g := ranks[rs[0]]
+		if len(rs) == 1 || g.PCI == "" {
 			continue
 		}
-		k := facts[r].Machine + " " + g.PCI
-		if len(by[k]) == 0 {
-			order = append(order, k)
+		var text, uuids []string
+		for _, r := range rs {
+			text, uuids = append(text, fmt.Sprint(r)), units.AddOnce(uuids, ranks[r].UUID)
 		}
-		by[k] = append(by[k], r)
-	}
-	var parts []string
-	for _, k := range order {
-		if rs := by[k]; len(rs) > 1 {
-			text := make([]string, len(rs))
-			var uuids []string
-			for i, r := range rs {
-				text[i] = fmt.Sprint(r)
-				if u := ranks[r].UUID; !slices.Contains(uuids, u) {
-					uuids = append(uuids, u)
-				}
-			}
-			g := ranks[rs[0]]
-			parts = append(parts, fmt.Sprintf("ranks %s on %s share one GPU (%s, %s, %s)", strings.Join(text, ", "),
-				facts[rs[0]].Host, g.Name, g.PCI, strings.Join(uuids, ", ")))
-		}
+		parts = append(parts, fmt.Sprintf("ranks %s on %s share one GPU (%s, %s, %s)", strings.Join(text, ", "),
+			facts[rs[0]].Host, g.Name, g.PCI, strings.Join(uuids, ", ")))
 	}
 	return strings.Join(parts, "; ")
+}
+
+// groupRanks returns the numbers of n ranks with the same key together.
+func groupRanks(n int, key func(r int) string) [][]int {
+	all := make([]int, n)
+	for r := range all {
+		all[r] = r
+	}
+	return units.GroupBy(all, key)
 }

@@ -11,6 +11,7 @@ import (
 
 	"busbar/internal/notice"
 	"busbar/internal/ranges"
+	"busbar/internal/units"
 
 	"golang.org/x/sys/unix"
 )
@@ -91,7 +92,7 @@ func Oversubscribed(places []Place) []notice.Fact {
 	const most = 3
 	var warnings []notice.Fact
 	more := 0
-	for _, host := range GroupBy(places, func(p Place) string { return p.Host }) {
+	for _, host := range units.GroupBy(places, func(p Place) string { return p.Host }) {
 		ranks, cores, limit := Crowd(host)
 		switch {
 		case ranks == 0:
@@ -106,21 +107,6 @@ func Oversubscribed(places []Place) []notice.Fact {
 		warnings = append(warnings, notice.OversubscribedHosts{Hosts: more})
 	}
 	return warnings
-}
-
-// GroupBy groups items by a key, in the order in which the keys occur first.
-func GroupBy[T any, K comparable](items []T, key func(T) K) (groups [][]T) {
-	at := map[K]int{}
-	for _, item := range items {
-		k := key(item)
-		i, known := at[k]
-		if !known {
-			i = len(groups)
-			at[k], groups = i, append(groups, nil)
-		}
-		groups[i] = append(groups[i], item)
-	}
-	return groups
 }
 
 // Crowd finds the largest group of a host's ranks that has fewer cores than members: all ranks whose set of cores lies
@@ -174,7 +160,7 @@ func Within(a, b []int) bool {
 
 // CountNodes counts the machines of ranks, given by rank, and the largest number of ranks on one.
 func CountNodes(machines []string) (nodes, ranksPerNode int) {
-	groups := GroupBy(machines, func(m string) string { return m })
+	groups := units.GroupBy(machines, func(m string) string { return m })
 	for _, g := range groups {
 		ranksPerNode = max(ranksPerNode, len(g))
 	}

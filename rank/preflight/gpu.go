@@ -13,7 +13,6 @@ import (
 	"busbar/internal/units"
 	"busbar/rank/exit"
 	"busbar/rank/launch"
-	"busbar/rank/machine"
 )
 
 // GPUView holds the GPUs that one rank sees, and the library for them. Unknown values are empty.
@@ -97,7 +96,7 @@ func checkNCCL(s Setup) Row {
 // checkOwners finds ranks that use the same GPU.
 func checkOwners(host []Setup) (rows []Row) {
 	users := slices.DeleteFunc(slices.Clone(host), func(s Setup) bool { return s.GPU == nil || s.GPU.mine == nil })
-	for _, sharers := range machine.GroupBy(users, func(s Setup) string { return s.GPU.mine.UUID }) {
+	for _, sharers := range units.GroupBy(users, func(s Setup) string { return s.GPU.mine.UUID }) {
 		if len(sharers) < 2 {
 			continue
 		}
@@ -115,7 +114,7 @@ func checkOwners(host []Setup) (rows []Row) {
 	if len(rows) > 0 || len(users) == 0 {
 		return rows
 	}
-	for _, parts := range machine.GroupBy(users, func(s Setup) string { return s.GPU.mine.PCI }) {
+	for _, parts := range units.GroupBy(users, func(s Setup) string { return s.GPU.mine.PCI }) {
 		if len(parts) > 1 {
 			return []Row{found(preflights.GPUSlices{PCI: parts[0].GPU.mine.PCI})}
 		}

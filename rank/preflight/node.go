@@ -102,6 +102,9 @@ func checkLoad(host []Setup) Row {
 	return r.smallest(fmt.Sprint(r.Severity), -n.Machine.Load1)
 }
 
+// hostProperties are the names of what is compared.
+const hostProperties = "CPU,number of CPUs,memory,operating system,kernel,container,RDMA devices,NVIDIA GPUs"
+
 // checkAlikeHosts compares the hosts: the slowest limits a collective.
 func checkAlikeHosts(hosts [][]Setup) Row {
 	m := hosts[0][0].Node.Machine
@@ -112,21 +115,15 @@ func checkAlikeHosts(hosts [][]Setup) Row {
 			System: orUnknown(strings.Join(system, ", "))})
 	}
 	var differ []preflights.HostProperty
-	for _, property := range []struct {
-		name string
-		of   func(Setup) string
-	}{
-		{"CPU", func(s Setup) string { return s.Node.Machine.CPU }},
-		{"number of CPUs", func(s Setup) string { return strconv.Itoa(s.Node.CPUs) }},
-		{"memory", memoryOf(hosts)},
-		{"operating system", func(s Setup) string { return s.Node.Machine.OS }},
-		{"kernel", func(s Setup) string { return s.Node.Machine.Kernel }},
-		{"container", func(s Setup) string { return cmp.Or(s.Node.Machine.Container, "none") }},
-		{"RDMA devices", func(s Setup) string { return joined(s.Fabric.kinds()) }},
-		{"NVIDIA GPUs", func(s Setup) string { return strconv.Itoa(len(s.Fabric.GPUs)) }},
-	} {
-		if values := valuesOf(hosts, property.of); len(values) > 1 {
-			differ = append(differ, preflights.HostProperty{Name: property.name, Values: values})
+	memoryOf := memoryOf(hosts)
+	for i, name := range strings.Split(hostProperties, ",") {
+		values := valuesOf(hosts, func(s Setup) string {
+			m := s.Node.Machine
+			return []string{m.CPU, strconv.Itoa(s.Node.CPUs), memoryOf(s), m.OS, m.Kernel, m.Container,
+				joined(s.Fabric.kinds()), strconv.Itoa(len(s.Fabric.GPUs))}[i]
+		})
+		if len(values) > 1 {
+			differ = append(differ, preflights.HostProperty{Name: name, Values: values})
 		}
 	}
 	if len(differ) > 0 {
@@ -139,7 +136,7 @@ func checkAlikeHosts(hosts [][]Setup) Row {
 // valuesOf returns the values of a property with their hosts, the most frequent first.
 func valuesOf(hosts [][]Setup, of func(Setup) string) (values []preflights.HostValue) {
 	value := func(host []Setup) string { return cmp.Or(of(host[0]), "none") }
-	for _, alike := range machine.GroupBy(hosts, value) {
+	for _, alike := range units.GroupBy(hosts, value) {
 		v := preflights.HostValue{Value: value(alike[0])}
 		for _, h := range alike {
 			v.Hosts = append(v.Hosts, h[0].who.Host)

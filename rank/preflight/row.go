@@ -8,8 +8,8 @@ import (
 
 	"busbar/internal/notice"
 	"busbar/internal/ranges"
+	"busbar/internal/units"
 	"busbar/rank/launch"
-	"busbar/rank/machine"
 )
 
 // Row is the result of one check on the ranks that share it. Info means passed.
@@ -100,7 +100,7 @@ func whereabouts(of []int, ranks []launch.RankFacts) (hosts []string, single []l
 		size[r.Host]++
 	}
 	of = slices.Compact(slices.Sorted(slices.Values(of)))
-	for _, mine := range machine.GroupBy(of, func(r int) string { return ranks[r].Host }) {
+	for _, mine := range units.GroupBy(of, func(r int) string { return ranks[r].Host }) {
 		host := ranks[mine[0]].Host
 		if len(mine) == size[host] {
 			hosts = append(hosts, host)

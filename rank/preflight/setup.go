@@ -5,8 +5,8 @@ package preflight
 import (
 	"slices"
 
+	"busbar/internal/units"
 	"busbar/rank/launch"
-	"busbar/rank/machine"
 )
 
 // Setup holds what one rank sees of its environment.
@@ -34,9 +34,9 @@ func ReadSetup(root string, env func(string) string) Setup {
 // CheckSetups checks each host, then compares them; rank 0 only. scratch is the host memory that a library allocates
 // besides buffers, as a share of them.
 func CheckSetups(all []Setup, scratch float64) (rows []Row) {
-	hosts := machine.GroupBy(all, func(s Setup) string { return s.who.Host })
+	hosts := units.GroupBy(all, func(s Setup) string { return s.who.Host })
 	// Containers of one machine are separate hosts that share its processors and memory.
-	machines := machine.GroupBy(all, func(s Setup) string { return s.who.Machine })
+	machines := units.GroupBy(all, func(s Setup) string { return s.who.Machine })
 	world := [][]Setup{all}
 	for _, c := range []struct {
 		check  string

@@ -3,6 +3,7 @@ package stepstest
 
 import (
 	"bytes"
+	_ "embed" // for run.json
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
@@ -18,6 +19,9 @@ import (
 
 // Caps are the buckets of a made-up run.
 var Caps = []step.Cap{1 << 20, 5 << 20, 25 << 20, step.All}
+
+//go:embed run.json
+var runText []byte
 
 // Run is a made-up run, whose fields may be changed before it is made.
 type Run struct {
@@ -42,21 +46,15 @@ func Default() Run {
 // File is what would be read of the run.
 func (r Run) File() *result.StepFile {
 	start := time.Date(2026, 3, 1, 12, r.Launch, 0, 0, time.UTC)
-	f := &result.StepFile{Run: result.Run{
-		Kind: result.KindRun, Schema: result.Schema, ID: fmt.Sprintf("step-%s-%d-%d", r.Backend, r.World, r.Launch),
-		Launch:   fmt.Sprint("launch-", r.Launch),
-		Campaign: fmt.Sprint("campaign-", r.Launch), Start: start, Tool: "busbar 0.1.0",
-		Command: []string{"rank", "--step", "resnet50"}, Rehearse: r.Rehearsed,
-		Backend: result.Backend{
-			Name:    r.Backend,
-			Library: "Open MPI 4.1.4",
-		}, World: r.World, Nodes: 1, RanksPerNode: r.World,
-		Device:  "cpu (Example E-1234)",
-		Machine: result.Machine{Host: "node17"}, Sweep: result.Sweep{Name: "resnet50"},
-		Method: result.Method{Warmup: 2, Average: "max over ranks"},
-		Step: &result.Step{Model: "resnet50", About: "torchvision's ResNet-50", Params: 25557032, Layers: 161,
-			Forward: 0.04, Backward: 0.08, First: 1 << 20, Computing: "1 thread of FMA", Interval: 200e-6},
-	}}
+	f := &result.StepFile{}
+	if err := json.Unmarshal(runText, &f.Run); err != nil {
+		panic(err)
+	}
+	run := &f.Run
+	run.ID = fmt.Sprintf("step-%s-%d-%d", r.Backend, r.World, r.Launch)
+	run.Launch, run.Campaign = fmt.Sprint("launch-", r.Launch), fmt.Sprint("campaign-", r.Launch)
+	run.Start, run.Rehearse, run.Backend.Name = start, r.Rehearsed, r.Backend
+	run.World, run.RanksPerNode, run.Schema = r.World, r.World, result.Schema
 	for i := range r.World {
 		f.Ranks = append(
 			f.Ranks,
