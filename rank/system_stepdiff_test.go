@@ -15,8 +15,8 @@ func TestStepDiffFindsLateRank(t *testing.T) {
 	var traces []string
 	for _, fault := range []string{"", "late:20ms@rank=1"} {
 		out := t.TempDir()
-		rankRun{args: []string{"--step", "uniform:8x4K", "--compute", "6ms", "--bucket", "16K", "--simulate", "-n", "16",
-			"--out", out}, env: []string{"BUSBAR_REHEARSAL_FAULT=" + fault}}.mustRun(t)
+		rankRun{args: []string{"--step", "uniform:8x4K", "--compute", "6ms", "--bucket", "16K", "--simulate", "-n",
+			"16", "--out", out}, env: []string{"BUSBAR_REHEARSAL_FAULT=" + fault}}.mustRun(t)
 		found, err := filepath.Glob(filepath.Join(out, "*_trace"))
 		if err != nil || len(found) != 1 {
 			t.Fatalf("%v: %v", found, err)

@@ -42,7 +42,7 @@ type parser struct{ *strictyaml.Reader }
 // planKeys and the others are the keys that a plan may have; a test holds docs/campaigns.md to them.
 var (
 	planKeys = strings.Fields("name description launches nodes ranks_per_node seed flags variants steps sbatch")
-	jobKeys = []string{"time", "throttle", "options", "report"}
+	jobKeys  = []string{"time", "throttle", "options", "report"}
 	// What a variant may set.
 	levelKeys = []string{"flags", "environment"}
 )
