@@ -8,7 +8,7 @@
 // It binds what a benchmark of collectives needs and no more. It knows no launcher and no MPI.
 package gloo
 
-import "busbar/internal/coll"
+import "busbar/internal/operation"
 
 // Info describes the loaded library.
 type Info struct {
@@ -25,8 +25,6 @@ type Device struct {
 
 // functions are the functions of Gloo, or what is done where it has none. reduce_scatter goes around the ring over
 // Gloo's unbound buffers; sendrecv sends by these to the next rank.
-var functions = map[coll.Collective]string{coll.AllReduce: "gloo::allreduce", coll.AllGather: "gloo::allgather",
-	coll.ReduceScatter: "reduce_scatter over Gloo's buffers", coll.Broadcast: "gloo::broadcast",
-	coll.Reduce: "gloo::reduce", coll.AllToAll: "gloo::alltoall", coll.AllToAllV: "gloo::alltoallv",
-	coll.Gather:  "gloo::gather",
-	coll.Scatter: "gloo::scatter", coll.SendRecv: "send and receive by Gloo's buffers"}
+var functions = operation.Functions(`
+	gloo::allreduce, gloo::allgather, reduce_scatter over Gloo's buffers, gloo::broadcast, gloo::reduce,
+	gloo::alltoall, gloo::gather, gloo::scatter, send and receive by Gloo's buffers, gloo::alltoallv`)

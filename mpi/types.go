@@ -6,7 +6,7 @@
 // needs and no more, and it never pretends: without a library it returns an error, not a world size of 1.
 package mpi
 
-import "busbar/internal/coll"
+import "busbar/internal/operation"
 
 // The MPI families whose shims have names of their own. Relatives of MPICH (Intel MPI, MVAPICH, Cray MPICH) are
 // mpich here: they share its launcher's variables.
@@ -47,8 +47,6 @@ type Info struct {
 }
 
 // functions are the MPI functions of the collectives.
-var functions = map[coll.Collective]string{coll.AllReduce: "MPI_Allreduce", coll.AllGather: "MPI_Allgather",
-	coll.ReduceScatter: "MPI_Reduce_scatter_block", coll.Broadcast: "MPI_Bcast", coll.Reduce: "MPI_Reduce",
-	coll.AllToAll: "MPI_Alltoall", coll.Gather: "MPI_Gather", coll.Scatter: "MPI_Scatter",
-	coll.AllToAllV: "MPI_Alltoallv",
-	coll.SendRecv:  "MPI_Sendrecv"}
+var functions = operation.Functions(`
+	MPI_Allreduce, MPI_Allgather, MPI_Reduce_scatter_block, MPI_Bcast, MPI_Reduce, MPI_Alltoall, MPI_Gather,
+	MPI_Scatter, MPI_Sendrecv, MPI_Alltoallv`)

@@ -5,7 +5,7 @@
 // number. CUDA's streams and device memory are the caller's; the package knows them as addresses.
 package nccl
 
-import "busbar/internal/coll"
+import "busbar/internal/operation"
 
 // The names of the libraries that Load distinguishes.
 const (
@@ -29,11 +29,9 @@ type Info struct {
 
 // functions are the functions of NCCL; alltoall, gather and scatter are done by ncclSend and ncclRecv in a group where
 // the library lacks them, and sendrecv always is.
-var functions = map[coll.Collective]string{coll.AllReduce: "ncclAllReduce", coll.AllGather: "ncclAllGather",
-	coll.ReduceScatter: "ncclReduceScatter", coll.Broadcast: "ncclBroadcast", coll.Reduce: "ncclReduce",
-	coll.AllToAll: "ncclAlltoAll", coll.AllToAllV: "ncclAlltoAllv",
-	coll.Gather: "ncclGather", coll.Scatter: "ncclScatter",
-	coll.SendRecv: "ncclSend and ncclRecv"}
+var functions = operation.Functions(`
+	ncclAllReduce, ncclAllGather, ncclReduceScatter, ncclBroadcast, ncclReduce, ncclAlltoAll, ncclGather,
+	ncclScatter, ncclSend and ncclRecv, ncclAlltoAllv`)
 
 // PreMulFactor is what ncclRedOpCreatePreMulSum multiplies every input by (coll.MulSum); it is exact in all types.
 const PreMulFactor = 2

@@ -67,7 +67,7 @@ var (
 )
 
 // common are words that name no single host or user.
-var common = strings.Fields("localhost root nobody unknown none null slurm")
+var common = []string{"localhost", "root", "nobody", "unknown", "none", "null", "slurm"}
 
 // Learn takes the names of hosts and users out of a line.
 func (n *Names) Learn(line string) {

@@ -6,6 +6,7 @@ package operation
 import (
 	"fmt"
 	"runtime"
+	"strings"
 	"unsafe"
 
 	"busbar/internal/coll"
@@ -73,4 +74,13 @@ func (e *UnsupportedError) Error() string { return e.Reason }
 // Unsupported returns an *UnsupportedError.
 func Unsupported(format string, args ...any) error {
 	return &UnsupportedError{Reason: fmt.Sprintf(format, args...)}
+}
+
+// Functions gives the collectives, in the order of coll.Collectives, their names of a list that is separated by commas.
+func Functions(names string) map[coll.Collective]string {
+	all, list := map[coll.Collective]string{}, strings.Split(names, ",")
+	for i, c := range coll.Collectives() {
+		all[c] = strings.TrimSpace(list[i])
+	}
+	return all
 }

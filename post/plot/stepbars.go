@@ -38,22 +38,19 @@ var barParts = []struct {
 	name string
 	fill color.RGBA
 	at   float64
-	of   func(step.Figures) float64
 }{
-	{"computation", color.RGBA{0x8F, 0xB4, 0xD6, 0xFF}, -beside,
-		func(f step.Figures) float64 { return parts(f).Computing }},
-	{"communication overlapped with computation", color.RGBA{0x00, 0x80, 0x5E, 0xFF}, -beside,
-		func(f step.Figures) float64 { return parts(f).Hidden }},
-	{"exposed communication", color.RGBA{0xEA, 0x82, 0x40, 0xFF}, -beside,
-		func(f step.Figures) float64 { return parts(f).Exposed }},
-	{"sequential: computation", color.RGBA{0xDC, 0xE8, 0xF2, 0xFF}, beside,
-		func(f step.Figures) float64 { return min(f.Compute.Value, f.Sequential.Value) }},
-	{"sequential: communication", color.RGBA{0xF8, 0xE0, 0xD0, 0xFF}, beside,
-		func(f step.Figures) float64 { return max(0, f.Sequential.Value-f.Compute.Value) }},
+	{"computation", color.RGBA{0x8F, 0xB4, 0xD6, 0xFF}, -beside},
+	{"communication overlapped with computation", color.RGBA{0x00, 0x80, 0x5E, 0xFF}, -beside},
+	{"exposed communication", color.RGBA{0xEA, 0x82, 0x40, 0xFF}, -beside},
+	{"sequential: computation", color.RGBA{0xDC, 0xE8, 0xF2, 0xFF}, beside},
+	{"sequential: communication", color.RGBA{0xF8, 0xE0, 0xD0, 0xFF}, beside},
 }
 
-func parts(f step.Figures) steps.Parts {
-	return steps.PartsOf(f.Compute.Value, f.Comm.Value, f.Overlapped.Value)
+// heights are the times of barParts.
+func heights(f *step.Figures) []float64 {
+	compute, sequential := f.Compute.Value, f.Sequential.Value
+	p := steps.PartsOf(compute, f.Comm.Value, f.Overlapped.Value)
+	return []float64{p.Computing, p.Hidden, p.Exposed, min(compute, sequential), max(0, sequential-compute)}
 }
 
 func (b stepBars) drawing() *drawing {
@@ -101,10 +98,10 @@ func addBars(p *plot.Plot, g *steps.Group) {
 	p.Y.Padding, p.X.Tick.Label.Font.Size = 0, 9
 	p.Y.Tick.Marker = linear(number)
 	under := map[float64]*plotter.BarChart{}
-	for _, part := range barParts {
+	for i, part := range barParts {
 		chart := &plotter.BarChart{Width: min(36, 100/vg.Length(len(g.Points))), Color: part.fill, XMin: part.at}
 		for _, one := range g.Points {
-			chart.Values = append(chart.Values, 1e3*part.of(*one.Figures))
+			chart.Values = append(chart.Values, 1e3*heights(one.Figures)[i])
 		}
 		if below := under[part.at]; below != nil {
 			chart.StackOn(below)
