@@ -134,7 +134,8 @@ func (d *differ) compare(c Changed, tests int, of func(*runTimes) []float64) Cha
 	return c
 }
 
-// findLate sets the margin, and the late rank: the one for which waiting changed most, if that is a finding.
+// findLate sets the margin, and the late rank: the one for which waiting changed most, if that is a finding, or at
+// least half of all waiting, and that is one.
 func (d *differ) findLate() {
 	share := diffMargin
 	if d.Calibrated {
@@ -146,11 +147,14 @@ func (d *differ) findLate() {
 	for _, r := range d.runs {
 		d.Margin += share / 2 * stats.Median(r.mean(profiles.WholeStep, d.rest))
 	}
+	all := d.compare(Changed{}, diffFamily, func(r *runTimes) []float64 { return r.sum(r.caused, d.rest, 1) })
 	most := 0.0
 	d.late = -1
 	for l := range d.rest {
 		c := d.compare(Changed{}, diffFamily*len(d.rest), func(r *runTimes) []float64 { return r.caused[l] })
-		if size := math.Abs(c.Change); c.found && size > most {
+		size := math.Abs(c.Change)
+		half := all.found && c.clear() && size > math.Abs(all.Change)/2
+		if size > most && (half || c.found) {
 			most, d.late, d.LateRank = size, l, d.runs[1].lanes[l].recordings[0].Label
 		}
 	}
@@ -181,8 +185,9 @@ func (d *differ) findParts() (whole Changed) {
 			}
 			c.Significant = whole.Significant
 		case p.part == profiles.WaitingForRanks && d.late >= 0:
-			c.Rank = d.LateRank // named by a test that is stricter, so its 95 % interval is enough
-			c = d.compare(c, 1, func(r *runTimes) []float64 { return r.caused[d.late] })
+			c.Rank = d.LateRank
+			c = d.compare(c, diffFamily, func(r *runTimes) []float64 { return r.caused[d.late] })
+			c.found, c.Significant = true, c.Lo != nil // by the tests that named the rank
 		case p.part == profiles.PureComm, p.part == profiles.Computing && d.Calibrated: // not of the family
 			c.found, c.Significant = false, false
 		}

@@ -120,10 +120,14 @@ func (r *runTimes) wait() {
 
 // mean returns the mean of a part over lanes.
 func (r *runTimes) mean(part profiles.TimePart, lanes []int) []float64 {
+	return r.sum(r.parts[part], lanes, len(lanes))
+}
+
+func (r *runTimes) sum(of [][]float64, lanes []int, over int) []float64 {
 	all := make([]float64, r.n)
 	for _, l := range lanes {
-		for at, ms := range r.parts[part][l] {
-			all[at] += ms / float64(len(lanes))
+		for at, ms := range of[l] {
+			all[at] += ms / float64(over)
 		}
 	}
 	return all
