@@ -25,7 +25,7 @@ const (
 )
 
 // effectNames are the names of the effects in settings.tsv, in their order.
-var effectNames = strings.Fields("network channels transports direct topology choice")
+var effectNames = []string{"network", "channels", "transports", "direct", "topology", "choice"}
 
 // knownSetting is a setting that is known to matter.
 type knownSetting struct {
@@ -60,7 +60,7 @@ var variables = func() (all []knownSetting) {
 }()
 
 // perHost are settings that may rightly differ between hosts, or are read by one rank alone.
-var perHost = strings.Fields("NCCL_TOPO_FILE NCCL_GRAPH_FILE NCCL_IB_HCA NCCL_SOCKET_IFNAME NCCL_IB_GID_INDEX")
+var perHost = []string{"NCCL_TOPO_FILE", "NCCL_GRAPH_FILE", "NCCL_IB_HCA", "NCCL_SOCKET_IFNAME", "NCCL_IB_GID_INDEX"}
 
 // Slow grades a value of a setting; slow is false where it does no harm.
 func (v *knownSetting) Slow(value string, l *Log) (s notice.Severity, slow bool) {

@@ -26,7 +26,7 @@ type message struct {
 
 const mark = "NCCL "
 
-var levels = strings.Fields("INFO WARN CALL TRACE ERROR ABORT")
+var levels = []string{"INFO", "WARN", "CALL", "TRACE", "ERROR", "ABORT"}
 
 // marked finds the first mark of a message with its level in a line; at is where it begins, end where the text behind
 // it does. Without one, level is empty.

@@ -31,20 +31,20 @@ func OfDiff(d *timeline.Diff) *document.Document {
 	if d.LateRank != "" {
 		of = "the ranks that wait for " + d.LateRank
 	}
-	s.changed(fmt.Sprintf("What changed, in ms per %s, mean over %s:", d.Per, of), "part", d.Parts)
+	changed(s, fmt.Sprintf("What changed, in ms per %s, mean over %s:", d.Per, of), "part", d.Parts)
 	s.say("Times are means over steps without the lowest and highest fifth. Changes below %.3f ms are no finding.",
 		d.Margin)
 	if d.Calibrated {
 		s.say("Computing is no finding: rank --step calibrates it in each launch.")
 	}
-	s.changed("On "+d.LateRank+", less the mean of the other ranks, in ms:", "part", d.LateParts)
-	s.changed("What accounts for it, in ms, collectives as far as exposed:", "operator~", d.Operators)
+	changed(s, "On "+d.LateRank+", less the mean of the other ranks, in ms:", "part", d.LateParts)
+	changed(s, "What accounts for it, in ms, collectives as far as exposed:", "operator~", d.Operators)
 	s.list("Limits:", limits)
 	return doc
 }
 
 // changed is a table of changes.
-func (s *timelineDocument) changed(title, first string, all []timeline.Changed) {
+func changed(s *timelineDocument, title, first string, all []timeline.Changed) {
 	var rows [][]string
 	for _, c := range all[:min(len(all), mostRows)] {
 		if c.Before == 0 && c.After == 0 {

@@ -68,7 +68,7 @@ func part(b *strings.Builder, p *timeline.Replayed) {
 }
 
 // replay compares each collective of a step with its time in a benchmark.
-func (s *timelineDocument) replay() {
+func replay(s *timelineDocument) {
 	r := s.Replay
 	if r == nil || r.Replayed == 0 {
 		return

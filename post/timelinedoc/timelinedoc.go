@@ -46,7 +46,7 @@ func Details(t *timeline.Timeline) []document.Block {
 		against = append(against, notice.Paragraph(j))
 	}
 	s.list("Against the benchmark:", against)
-	s.replay()
+	replay(s)
 	s.unclassified()
 	s.limits()
 	s.advice()

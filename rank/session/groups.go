@@ -90,7 +90,7 @@ func (d *division) close() error {
 	if d == nil {
 		return nil
 	}
-	if err := d.closeLibraries(); err != nil {
+	if err := closeLibraries(d.worldRun); err != nil {
 		return err
 	}
 	if d.firsts != nil {

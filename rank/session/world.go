@@ -122,14 +122,14 @@ func (w *worldRun) close() error {
 	if err := w.division.close(); err != nil {
 		return err
 	}
-	if err := w.closeLibraries(); err != nil {
+	if err := closeLibraries(w); err != nil {
 		return err
 	}
 	return w.world.Area.Free()
 }
 
 // closeLibraries closes the libraries, but keeps the host memory. Collective.
-func (w *worldRun) closeLibraries() error {
+func closeLibraries(w *worldRun) error {
 	w.run.Watch.Phase(fmt.Sprintf("close a world of %d", w.world.Size), 0)
 	for _, s := range w.sessions {
 		if err := s.backend.Close(); err != nil {
