@@ -2,6 +2,7 @@ package result
 
 import (
 	"cmp"
+	_ "embed"
 	"encoding/csv"
 	"errors"
 	"fmt"
@@ -102,60 +103,28 @@ func written(t *testing.T, dir, name, description string) string {
 	return writeLines(t, dir, name, lines...)
 }
 
+//go:embed testdata/merges.txt
+var merges string
+
 func TestMergeDropsDuplicates(t *testing.T) {
-	const replaced, part = `"records-replaced","parameters":{"records":1}`, `"part-of-run"`
-	for _, c := range []struct {
-		name  string
-		files []string
-		want  string
-		notes []string // in order
-	}{
-		{"two launches", []string{"a reduce end", "b reduce end"}, "a 1 all_reduce ok, b 1 all_reduce ok", nil},
-		{"older first", []string{"b reduce end", "a reduce end"}, "a 1 all_reduce ok, b 1 all_reduce ok", nil},
-		{"copy", []string{"a reduce gather end", "a reduce gather end"}, "a 1 all_reduce ok, a 2 all_gather ok",
-			[]string{`"records-copied","parameters":{"records":2}`}},
-		{"copy of a running run", []string{"a reduce torn", "a reduce gather end"},
-			"a 1 all_reduce ok, a 2 all_gather ok", []string{`"records-copied","parameters":{"records":1}`,
-				`:3: {"code":"torn-line"}`, `"part-of-run","parameters":{"ending":{},"records":1}`}},
-		{"ok replaces a timeout", []string{"a reduce gather:timeout", "b<a gather end"},
-			"a 1 all_reduce ok, b 1 all_gather ok", []string{replaced, part}},
-		{"ok stays", []string{"a gather end", "b<a gather:failed end"}, "a 1 all_gather ok", []string{replaced}},
-		{"chain", []string{"a gather:oom end", "b<a reduce end", "c<b gather end"},
-			"b 1 all_reduce ok, c 1 all_gather ok", []string{replaced}},
-		{"not a chain", []string{"a gather end", "b gather:oom end"}, "a 1 all_gather ok, b 1 all_gather oom", nil},
-		{"two launches continued by one", []string{"a gather end", "b gather end", "c<a,b reduce end"},
-			"a 1 all_gather ok, b 1 all_gather ok, c 1 all_reduce ok", nil},
-		{"two launches continued by one, one failed",
-			[]string{"a gather:failed end", "b gather end", "c<a,b reduce end"},
-			"b 1 all_gather ok, c 1 all_reduce ok", []string{replaced}},
-		{"wrong, timeout, ok", []string{"a gather:wrong end", "b<a gather:timeout end", "c<b gather end"},
-			"a 1 all_gather wrong, c 1 all_gather ok", []string{replaced}},
-		{"timeout, skipped, failed", []string{"a gather:timeout end", "b<a gather:skipped end",
-			"c<a,b gather:failed end"}, "c 1 all_gather failed", []string{replaced, replaced}},
-		{"another backend", []string{"a gather:oom end", "b.gloo<a gather end"},
-			"a 1 all_gather oom, b 1 all_gather ok", nil},
-		{"another cycle", []string{"a gather:oom@1 end", "b<a gather@2 end"},
-			"a 1 all_gather oom, b 1 all_gather ok", nil},
-		{"continues an absent run", []string{"b<a gather end"}, "b 1 all_gather ok",
-			[]string{`"resumed-run-missing","parameters":{"run":"a"}`}},
-		{"no points", []string{"a reduce end", "b"}, "a 1 all_reduce ok",
-			[]string{`{"code":"no-points","parameters":{"ending":{}}}`}},
-		{"two runs in one file", []string{"a gather run gather"}, "a 1 all_gather ok", []string{`"second-run"`, part}},
-	} {
+	for _, c := range golden.Table[struct {
+		Name, Want   string
+		Files, Notes []string
+	}](t, merges) {
 		var files []string
 		dir := t.TempDir()
-		for i, f := range c.files {
+		for i, f := range c.Files {
 			files = append(files, written(t, dir, fmt.Sprintf("%d.jsonl", i), f))
 		}
 		d, err := Merge(files, MergeOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := summary(rowsOfTable(t, d)); got != c.want {
-			t.Errorf("%s: got  %s\nwant %s", c.name, got, c.want)
+		if got := summary(rowsOfTable(t, d)); got != c.Want {
+			t.Errorf("%s: got  %s\nwant %s", c.Name, got, c.Want)
 		}
-		if notes := texts(d.Notes()); !slices.EqualFunc(notes, c.notes, strings.Contains) {
-			t.Errorf("%s: notes are %q, want %q", c.name, notes, c.notes)
+		if notes := texts(d.Notes()); !slices.EqualFunc(notes, c.Notes, strings.Contains) {
+			t.Errorf("%s: notes are %q, want %q", c.Name, notes, c.Notes)
 		}
 	}
 }
