@@ -91,7 +91,9 @@ func TestCheckGPUs(t *testing.T) {
 
 		"peers":    {"peer access", nil},
 		"no peers": {"peer access", all(func(v *GPUView) { v.Peer[1][0] = false })},
-		"one each": {"peer access", func(r int, v *GPUView) { v.Devices, v.Peer = v.Devices[r:r+1], [][]bool{{false}} }},
+		"one each": {"peer access", func(r int, v *GPUView) {
+			v.Devices, v.Peer = v.Devices[r:r+1], [][]bool{{false}}
+		}},
 
 		"healthy":     {"GPU state", nil},
 		"no NVML":     {"GPU state", all(func(v *GPUView) { v.Devices[0].State, v.Devices[1].State = nil, nil })},
@@ -99,8 +101,10 @@ func TestCheckGPUs(t *testing.T) {
 		"ECC":         {"GPU state", state(func(s *cudart.Health) { s.ECC = "off" })},
 		"no ECC":      {"GPU state", state(func(s *cudart.Health) { s.ECC = "" })},
 		"errors":      {"GPU state", state(func(s *cudart.Health) { s.ECCErrors = 3 })},
-		"throttled":   {"GPU state", state(func(s *cudart.Health) { s.Throttle = []string{"sw_power_cap", "hw_slowdown"} })},
-		"idle":        {"GPU state", state(func(s *cudart.Health) { s.Throttle = []string{"gpu_idle"} })},
+		"throttled": {"GPU state", state(func(s *cudart.Health) {
+			s.Throttle = []string{"sw_power_cap", "hw_slowdown"}
+		})},
+		"idle": {"GPU state", state(func(s *cudart.Health) { s.Throttle = []string{"gpu_idle"} })},
 	} {
 		expect(t, name, only(c.check, mergeRows(CheckSetups(gpusOf(2, c.change), 0.5), ranksOf(2, "node1"))))
 	}

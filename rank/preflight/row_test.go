@@ -15,8 +15,8 @@ import (
 	"github.com/shoenig/test"
 )
 
-// expect compares rows with those in testdata/rows (-update writes them anew): the verdict, the code and the parameters of
-// each. A row has advice if it did not pass.
+// expect compares rows with those in testdata/rows (-update writes them anew): the verdict, the code and the parameters
+// of each. A row has advice if it did not pass.
 func expect(t *testing.T, name string, rows []Row) {
 	t.Helper()
 	var got []string

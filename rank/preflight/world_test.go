@@ -102,9 +102,7 @@ func TestTryCase(t *testing.T) {
 				}
 				return nil
 			}) {
-				if err != nil {
-					t.Errorf("%s, world of %d, rank %d: %v", name, n, r, err)
-				}
+				test.NoError(t, err, test.Sprint(name, n, r))
 			}
 		}
 	}
