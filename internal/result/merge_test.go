@@ -15,15 +15,16 @@ import (
 	"busbar/internal/coll"
 	"busbar/internal/golden"
 	"busbar/internal/notice"
+
+	"github.com/shoenig/test"
+	"github.com/shoenig/test/must"
 )
 
 // csvRows merges files and returns the rows of the CSV by column name.
 func csvRows(t *testing.T, o MergeOptions, files ...string) []map[string]string {
 	t.Helper()
 	d, err := Merge(files, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, err)
 	return rowsOfTable(t, d)
 }
 
@@ -31,9 +32,7 @@ func rowsOfTable(t *testing.T, d *Dataset) (rows []map[string]string) {
 	t.Helper()
 	var b strings.Builder
 	n, err := d.Write(Output{CSV, &b})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, err)
 	lines, err := csv.NewReader(strings.NewReader(b.String())).ReadAll()
 	if err != nil || n != len(lines)-1 {
 		t.Fatalf("%d rows, %d lines, %v", n, len(lines), err)
@@ -117,12 +116,8 @@ func TestMergeDropsDuplicates(t *testing.T) {
 			files = append(files, written(t, dir, fmt.Sprintf("%d.jsonl", i), f))
 		}
 		d, err := Merge(files, MergeOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := summary(rowsOfTable(t, d)); got != c.Want {
-			t.Errorf("%s: got  %s\nwant %s", c.Name, got, c.Want)
-		}
+		must.NoError(t, err)
+		test.EqOp(t, c.Want, summary(rowsOfTable(t, d)), test.Sprint(c.Name))
 		if notes := texts(d.Notes()); !slices.EqualFunc(notes, c.Notes, strings.Contains) {
 			t.Errorf("%s: notes are %q, want %q", c.Name, notes, c.Notes)
 		}
@@ -149,9 +144,7 @@ func TestChainOfTwo(t *testing.T) {
 			b := written(t, dir, "b.jsonl", fmt.Sprintf("b<a gather:%s", statuses[i]))
 			a1, b1 := fmt.Sprintf("a 1 all_gather %s", earlier), fmt.Sprintf("b 1 all_gather %s", statuses[i])
 			rows := map[string]string{"both": a1 + ", " + b1, "earlier": a1, "later": b1}[left]
-			if got := summary(csvRows(t, MergeOptions{}, b, a)); got != rows {
-				t.Errorf("%s, later %s: got  %s\nwant %s", earlier, statuses[i], got, rows)
-			}
+			test.EqOp(t, rows, summary(csvRows(t, MergeOptions{}, b, a)), test.Sprint(earlier, statuses[i]))
 		}
 	}
 }
@@ -172,10 +165,8 @@ func TestMergeErrors(t *testing.T) {
 		!strings.Contains(err.Error(), "--include-simulated") || !strings.Contains(err.Error(), r) {
 		t.Errorf("rehearsed beside measured: %v", err)
 	}
-	if got := summary(csvRows(t, MergeOptions{IncludeRehearsed: true}, a, r)); got !=
-		"a 1 all_reduce ok, r 1 all_reduce ok" {
-		t.Errorf("let in: %s", got)
-	}
+	test.EqOp(t, "a 1 all_reduce ok, r 1 all_reduce ok", summary(csvRows(t, MergeOptions{IncludeRehearsed: true},
+		a, r)))
 	if rows := csvRows(t, MergeOptions{}, r); len(rows) != 1 || rows[0]["backend"] != "nccl-rehearsal" {
 		t.Errorf("rehearsed alone: %v", rows)
 	}
@@ -205,9 +196,7 @@ func TestMergedTable(t *testing.T) {
 	cold.Warnings = notice.Of(notice.Recorded{Text: "oversubscribed: by far"})
 	path := writeLines(t, t.TempDir(), "a.jsonl", append([]any{cold}, numbered(record, skipped, unclaimed)...)...)
 	d, err := Merge([]string{path}, MergeOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, err)
 	var table, lines, text strings.Builder
 	if n, err := d.Write(Output{CSV, &table}, Output{JSONL, &lines}, Output{Markdown, &text}); err != nil || n != 3 {
 		t.Fatal(n, err)
