@@ -190,9 +190,7 @@ func TestFromText(t *testing.T) {
 		"NCCL has no bfloat16":   notice.NotSupported{Library: "NCCL", What: "bfloat16"},
 		"an unknown warning":     notice.Recorded{Text: "an unknown warning"},
 	} {
-		if got := notice.FromText(text); !reflect.DeepEqual(round(got), round(want)) {
-			t.Errorf("%q: %+v, want %+v", text, got, want)
-		}
+		test.Eq(t, round(want), round(notice.FromText(text)), test.Sprint(text, want))
 	}
 }
 
@@ -220,9 +218,7 @@ func TestOlderParameters(t *testing.T) {
 // What is simulated has one severity, whichever command reports it.
 func TestSeverityOfSimulation(t *testing.T) {
 	for _, f := range []notice.Fact{notice.SimulatedRuns{}, notice.SimulatedSides{}, preflights.SimulatedGPUs{}} {
-		if s := notice.New(f).Severity; s != notice.Warning {
-			t.Errorf("%s is %v, want a warning", f.Code(), s)
-		}
+		test.EqOp(t, notice.Warning, notice.New(f).Severity, test.Sprint(f.Code()))
 	}
 	test.StrNotContains(t, notice.Message(notice.SimulatedRuns{}), "(")
 }

@@ -9,6 +9,9 @@ import (
 	"busbar/internal/coll"
 	"busbar/internal/golden"
 	"busbar/internal/result"
+
+	"github.com/shoenig/test"
+	"github.com/shoenig/test/must"
 )
 
 const (
@@ -70,7 +73,8 @@ func TestPeakIntraNode(t *testing.T) {
 		run := runOn(c.Device, 1, c.Ranks)
 		run.Topology = topologies[c.Topology]
 		if p := c.PCIe; p != nil {
-			run.Hardware = &result.Hardware{PCIe: &result.PCIe{Rank: 1, Speed: p[0], Width: int(p[1]), Lanes: int(p[2])}}
+			link := &result.PCIe{Rank: 1, Speed: p[0], Width: int(p[1]), Lanes: int(p[2])}
+			run.Hardware = &result.Hardware{PCIe: link}
 		}
 		expect(t, NewCeilings(nil).Of([]*result.Run{run}, of(c.Collective, c.Ranks)), c.Bus, c.Beyond, c.Says, c)
 	}
@@ -149,9 +153,7 @@ func TestPeakInterNode(t *testing.T) {
 // Values that do not depend on links have no peak, not even a given one.
 func TestPeakUnknown(t *testing.T) {
 	given, err := ParsePeaks([]string{"450GB/s"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, err)
 	for says, spoil := range map[string]func(*result.Run){
 		"no device was measured":       func(r *result.Run) { r.Rehearse = true },
 		"ranks share a GPU":            func(r *result.Run) { r.Method.Shared = true },
@@ -219,18 +221,15 @@ func TestParsePeaks(t *testing.T) {
 // The peak with the most matching conditions applies, of equal ones the last.
 func TestWhichPeak(t *testing.T) {
 	peaks, err := ParsePeaks([]string{"48GB/s@nodes=2,collective=alltoall", "300GB/s@nodes=2", "450GB/s", "440GB/s"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, err)
 	for _, c := range []struct {
 		nodes      int
 		collective coll.Collective
 		want       float64
 	}{{1, coll.AllReduce, 440e9}, {2, coll.AllReduce, 300e9}, {2, coll.AllToAll, 48e9}, {1, coll.AllToAll, 440e9}} {
 		run := runOn("NVIDIA H100 80GB HBM3", c.nodes, 8)
-		if got := NewCeilings(peaks).Of([]*result.Run{run}, of(c.collective, run.World)); got.BusBW != c.want {
-			t.Errorf("%d nodes, %s: %+v", c.nodes, c.collective, got)
-		}
+		test.EqOp(t, c.want, NewCeilings(peaks).Of([]*result.Run{run}, of(c.collective, run.World)).BusBW,
+			test.Sprint(c.nodes, c.collective))
 	}
 	if _, found := (Peaks{{BusBW: 1, Backend: "mpi"}}).of(runOn("x", 1, 2), of(coll.AllReduce, 2)); found {
 		t.Error("a peak of mpi applies to nccl")

@@ -117,7 +117,9 @@ func TestAdvice(t *testing.T) {
 					{Number: 3, Bytes: 30 << 20, Exposed: 20}}
 			}, exposedMuch)
 		},
-		"wide gradients":                func(t *Timeline) { each(t, func(d *Device) { d.Collectives[0].Exposed = 60 }, nil) },
+		"wide gradients": func(t *Timeline) {
+			each(t, func(d *Device) { d.Collectives[0].Exposed = 60 }, nil)
+		},
 		"bound by the host":             steps(func(p *Parts) { p.Idle, p.HostBound = 16, 15 }),
 		"most of all bound by the host": steps(func(p *Parts) { p.Idle, p.HostBound = 5, 3 }),
 		"idle without a cause":          steps(func(p *Parts) { p.Idle, p.HostBound, p.Waiting = 60, 20, 30 }),

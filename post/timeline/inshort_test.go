@@ -16,8 +16,9 @@ func TestInShort(t *testing.T) {
 		Shared: []SharedStream{{ID: 7, OfComm: 60}}}
 	tried := []Advice{advice(topicIdle, 8, profiles.HostBoundStep{Per: "step"})}
 	for name, of := range map[string]Timeline{
-		"one":     {Devices: []Device{one}, Advice: tried},
-		"two":     {Devices: []Device{{Kernels: 1, Parts: step}, {Kernels: 1, Parts: slow}}, Across: &Across{Matched: 3}},
+		"one": {Devices: []Device{one}, Advice: tried},
+		"two": {Devices: []Device{{Kernels: 1, Parts: step}, {Kernels: 1, Parts: slow}},
+			Across: &Across{Matched: 3}},
 		"exposed": {Devices: []Device{{Kernels: 1, Parts: Parts{Span: 10, Compute: 5, Comm: 5, Exposed: 5}}}},
 		"alone":   {Devices: []Device{{Kernels: 1, Parts: Parts{Span: 10, Compute: 9, Idle: 1}}}},
 		"copies":  {Devices: []Device{{Parts: Parts{Span: 10, MemcpyOnly: 10}}}},
