@@ -1,69 +1,39 @@
 package mpi
 
 import (
-	"maps"
+	_ "embed"
 	"os"
+	"strings"
 	"testing"
+
+	"busbar/internal/golden"
 
 	"github.com/shoenig/test"
 )
 
+//go:embed testdata/launchers.txt
+var launchers string
+
 func TestLauncher(t *testing.T) {
-	ompi := map[string]string{"OMPI_COMM_WORLD_RANK": "3", "OMPI_COMM_WORLD_SIZE": "8",
-		"OMPI_COMM_WORLD_LOCAL_RANK": "1",
-		"OMPI_COMM_WORLD_LOCAL_SIZE": "2", "PMIX_RANK": "3"}
-	hydra := map[string]string{"PMI_RANK": "2", "PMI_SIZE": "4", "MPI_LOCALRANKID": "0", "MPI_LOCALNRANKS": "2"}
-	batch := map[string]string{"SLURM_JOB_ID": "7", "SLURM_PROCID": "0", "SLURM_LOCALID": "0", "SLURM_NTASKS": "16"}
-	step := map[string]string{"SLURM_JOB_ID": "7", "SLURM_PROCID": "5", "SLURM_LOCALID": "1", "SLURM_NTASKS": "16",
-		"SLURM_STEP_ID":        "0",
-		"SLURM_STEP_NUM_TASKS": "8"}
-	ours := Launch{OpenMPI, "mpirun of Open MPI", 3, 8, 1, 2, []string{OpenMPI}}
-	hydras := Launch{MPICH, "hydra, the mpirun of MPICH", 2, 4, 0, 2, []string{MPICH}}
-	either := []string{OpenMPI, MPICH}
-	none := Launch{"", "", -1, -1, -1, -1, either}
-	for _, c := range []struct {
-		name string
-		env  []map[string]string
-		want Launch
-	}{
-		{"nothing", nil, none},
-		{"Open MPI", []map[string]string{ompi}, ours},
-		{"Open MPI in a batch script", []map[string]string{batch, ompi}, ours},
-		{"Open MPI whose daemons srun started", []map[string]string{step, ompi}, ours},
-		{"hydra", []map[string]string{hydra}, hydras},
-		{"hydra whose proxies srun started", []map[string]string{step, hydra}, hydras},
-		{"hydra whose proxies srun started with PMIx", []map[string]string{step, {"PMIX_RANK": "0"}, hydra}, hydras},
-		{"srun with PMI-2", []map[string]string{step, {"PMI_RANK": "5", "PMI_SIZE": "8"}},
-			Launch{MPICH, "srun with PMI", 5, 8, 1, -1, []string{MPICH, OpenMPI}}},
-		{"srun with PMIx", []map[string]string{step, {"PMIX_RANK": "5"}},
-			Launch{"", "srun with PMIx", 5, 8, 1, -1, either}},
-		{"PMIx alone", []map[string]string{{"PMIX_RANK": "5"}}, Launch{"", "a PMIx launcher", 5, -1, -1, -1, either}},
-		{"srun without PMI", []map[string]string{step}, Launch{"", "srun", 5, 8, 1, -1, either}},
-		{"srun without the step's number of tasks", []map[string]string{step, {"SLURM_STEP_NUM_TASKS": ""}},
-			Launch{"", "srun", 5, 16, 1, -1, either}},
-		{"srun with the step's tasks by node",
-			[]map[string]string{step, {"PMIX_RANK": "5", "SLURM_STEP_TASKS_PER_NODE": "2(x4)",
-				"SLURM_TASKS_PER_NODE": "8(x2)"}},
-			Launch{"", "srun with PMIx", 5, 8, 1, 2, either}},
-		{"srun with the job's tasks by node",
-			[]map[string]string{step, {"PMI_RANK": "5", "PMI_SIZE": "8", "SLURM_TASKS_PER_NODE": "4(x2)"}},
-			Launch{MPICH, "srun with PMI", 5, 8, 1, 4, []string{MPICH, OpenMPI}}},
-		{"the batch script itself", []map[string]string{batch}, none},
-		{"the batch step", []map[string]string{batch, {"SLURM_STEP_ID": "4294967291"}},
-			none},
-		{"an allocation's shell", []map[string]string{{"SLURM_JOB_ID": "7", "SLURM_NTASKS": "16"}},
-			none},
-		{"numbers that are none", []map[string]string{{"OMPI_COMM_WORLD_SIZE": "many", "OMPI_COMM_WORLD_RANK": "-3"}},
-			Launch{OpenMPI, "mpirun of Open MPI", -1, -1, -1, -1, []string{OpenMPI}}},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			env := map[string]string{}
-			for _, part := range c.env {
-				maps.Copy(env, part)
-			}
-			got := Launcher(func(name string) string { return env[name] })
-			test.Eq(t, c.want, got)
-		})
+	variables := map[string]string{
+		"ompi": "OMPI_COMM_WORLD_RANK=3 OMPI_COMM_WORLD_SIZE=8 OMPI_COMM_WORLD_LOCAL_RANK=1 " +
+			"OMPI_COMM_WORLD_LOCAL_SIZE=2 PMIX_RANK=3",
+		"hydra": "PMI_RANK=2 PMI_SIZE=4 MPI_LOCALRANKID=0 MPI_LOCALNRANKS=2",
+		"batch": "SLURM_JOB_ID=7 SLURM_PROCID=0 SLURM_LOCALID=0 SLURM_NTASKS=16",
+		"step":  "SLURM_JOB_ID=7 SLURM_PROCID=5 SLURM_LOCALID=1 SLURM_NTASKS=16 SLURM_STEP_ID=0 SLURM_STEP_NUM_TASKS=8",
+	}
+	for _, c := range golden.Table[struct {
+		Case, Env string
+		Launch
+		Families []string
+	}](t, os.Expand(launchers, func(name string) string { return variables[name] })) {
+		env := map[string]string{}
+		for word := range strings.FieldsSeq(c.Env) {
+			name, value, _ := strings.Cut(word, "=")
+			env[name] = value
+		}
+		c.families = c.Families
+		test.Eq(t, c.Launch, Launcher(func(name string) string { return env[name] }), test.Sprint(c.Case))
 	}
 }
 

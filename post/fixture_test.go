@@ -13,6 +13,8 @@ import (
 	"busbar/internal/coll"
 	"busbar/internal/notice"
 	"busbar/internal/result"
+
+	"github.com/shoenig/test/must"
 )
 
 // fixture is a made-up run for commands to read.
@@ -85,9 +87,7 @@ func encode(t testing.TB, run *result.Run, ranks []*result.Rank, records []*resu
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	line := func(v any) {
-		if err := e.Encode(v); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, e.Encode(v))
 	}
 	line(run)
 	for _, r := range ranks {
@@ -106,12 +106,8 @@ func encode(t testing.TB, run *result.Run, ranks []*result.Rank, records []*resu
 func (f fixture) save(t testing.TB, dir string) string {
 	t.Helper()
 	path := filepath.Join(dir, fmt.Sprintf("profile_%s_world%d_20260301T12%02d00Z.jsonl", f.backend, f.world, f.launch))
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, f.lines(t), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, os.MkdirAll(dir, 0o755))
+	must.NoError(t, os.WriteFile(path, f.lines(t), 0o644))
 	return path
 }
 

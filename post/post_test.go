@@ -17,6 +17,7 @@ import (
 
 	"busbar/internal/golden"
 	"busbar/post/steps/stepstest"
+	"github.com/shoenig/test/must"
 )
 
 func TestMain(m *testing.M) {
@@ -85,9 +86,7 @@ func TestInterrupted(t *testing.T) {
 	dir := t.TempDir()
 	fixtures["tiny"].save(t, dir)
 	old := filepath.Join(dir, "merged.csv")
-	if err := os.WriteFile(old, []byte("old"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, os.WriteFile(old, []byte("old"), 0o644))
 	for _, command := range []string{"merge", "plot", "show", "report --layout=comparison", "compare --by launch"} {
 		for signal, want := range map[syscall.Signal]int{syscall.SIGINT: 130, syscall.SIGTERM: 143} {
 			ctx, cancel := context.WithCancelCause(t.Context())
@@ -122,9 +121,7 @@ func TestHelp(t *testing.T) {
 	for _, c := range commands {
 		var help bytes.Buffer
 		c.SetOut(&help)
-		if err := c.Help(); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, c.Help())
 		for _, line := range strings.Split(help.String(), "\n") {
 			if len([]rune(line)) > 80 {
 				t.Errorf("%s --help: %d columns: %s", c.Name(), len([]rune(line)), line)
@@ -149,9 +146,7 @@ func TestOutputFits80Columns(t *testing.T) {
 		{"compare", a, b}, {"compare", "--by", "launch", a}, {"compare", steps, steps},
 	} {
 		var out bytes.Buffer
-		if err := run(t.Context(), args, &out, io.Discard); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, run(t.Context(), args, &out, io.Discard))
 		for _, line := range strings.Split(out.String(), "\n") {
 			if len([]rune(line)) > 80 && !strings.Contains(line, filepath.Dir(dir)) {
 				t.Errorf("%d columns: %s", len([]rune(line)), line)

@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/shoenig/test"
+	"github.com/shoenig/test/must"
 	"golang.org/x/sys/unix"
 )
 
@@ -19,13 +21,9 @@ func start(t *testing.T, args ...string) (*exec.Cmd, *os.File) {
 	cmd := exec.Command("post", args...)
 	cmd.Stderr = os.Stderr
 	stdout, end, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, err)
 	cmd.Stdout = end
-	if err := errors.Join(cmd.Start(), end.Close()); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, errors.Join(cmd.Start(), end.Close()))
 	t.Cleanup(func() { _ = errors.Join(cmd.Process.Kill(), stdout.Close()) })
 	if _, err := stdout.Read(make([]byte, 1)); err != nil {
 		t.Fatal(err)
@@ -37,9 +35,7 @@ func start(t *testing.T, args ...string) (*exec.Cmd, *os.File) {
 func unread(t *testing.T, pipe *os.File) int {
 	t.Helper()
 	n, err := unix.IoctlGetInt(int(pipe.Fd()), unix.TIOCINQ)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, err)
 	return n
 }
 
@@ -62,14 +58,10 @@ func TestSignal(t *testing.T) {
 		fixtures["world2"].save(t, dir)
 		cmd, stdout := start(t, "plot", "--bandwidth", "busbw,algbw", "--collective", "all_reduce,all_gather,broadcast",
 			dir)
-		if err := cmd.Process.Signal(signal); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, cmd.Process.Signal(signal))
 		_, _ = io.Copy(io.Discard, stdout)
 		_ = cmd.Wait()
-		if code := cmd.ProcessState.ExitCode(); code != want {
-			t.Errorf("%v: exit %d, want %d", signal, code, want)
-		}
+		test.EqOp(t, want, cmd.ProcessState.ExitCode(), test.Sprint(signal))
 		left, err := os.ReadDir(dir + "/plots")
 		if err != nil || len(left) == 0 || left[0].Name()[0] == '.' {
 			t.Errorf("%v: left behind %v, %v", signal, left, err)
@@ -83,9 +75,7 @@ func TestNoReader(t *testing.T) {
 	const text = "---- Performance of all_gather on 4 devices ----\n" +
 		"Size (Bytes)  Description  Duration  Throughput (Gbps)  BusBW (Gbps)\n" +
 		"1.0 MB        262144x4     1.500 ms  22.370             16.777\n"
-	if err := os.WriteFile(log, []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, os.WriteFile(log, []byte(text), 0o644))
 	for name, set := range map[string]func(*exec.Cmd, *os.File){
 		"stdout": func(c *exec.Cmd, f *os.File) { c.Stdout = f },
 		"stderr": func(c *exec.Cmd, f *os.File) { c.Stderr = f },
@@ -94,9 +84,7 @@ func TestNoReader(t *testing.T) {
 		cmd := exec.Command("post", log)
 		cmd.Env = append(os.Environ(), "TMPDIR="+dir)
 		r, w, err := os.Pipe()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, err)
 		set(cmd, w)
 		_ = errors.Join(r.Close(), cmd.Run(), w.Close())
 		status, ok := cmd.ProcessState.Sys().(syscall.WaitStatus)

@@ -20,6 +20,7 @@ import (
 	"busbar/internal/golden"
 	"busbar/internal/result"
 	"busbar/post/steps/stepstest"
+	"github.com/shoenig/test/must"
 )
 
 // snapshots are commands over the corpus of saveCorpus: their output, exit codes and written text files are kept in
@@ -66,9 +67,7 @@ func TestSnapshots(t *testing.T) {
 	corpus := t.TempDir()
 	saveCorpus(t, corpus)
 	kept, err := filepath.Abs(filepath.Join("testdata", "snapshots"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, err)
 	t.Chdir(corpus)
 	for _, name := range slices.Sorted(maps.Keys(snapshots)) {
 		golden.Text(t, filepath.Join(kept, name+".txt"), snapshot(t, corpus, snapshots[name]))
@@ -96,12 +95,8 @@ func snapshot(t *testing.T, corpus, command string) string {
 		fmt.Fprintf(&all, "--- %s\n%s", path, text)
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.RemoveAll("out"); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, err)
+	must.NoError(t, os.RemoveAll("out"))
 	// A folder of this run, and the program's own version, differ from machine to machine.
 	text := strings.ReplaceAll(all.String(), corpus, "CORPUS")
 	return regexp.MustCompile(`post, busbar .*`).ReplaceAllString(text, "post, busbar VERSION")
@@ -111,9 +106,7 @@ func snapshot(t *testing.T, corpus, command string) string {
 func saveCorpus(t *testing.T, dir string) {
 	t.Helper()
 	for _, name := range []string{"cpu-quick", "h100-two-nodes", "step-cpu", "ddp-timeline"} {
-		if err := os.CopyFS(filepath.Join(dir, name), os.DirFS(filepath.Join("..", "examples", name))); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, os.CopyFS(filepath.Join(dir, name), os.DirFS(filepath.Join("..", "examples", name))))
 	}
 	for name, in := range map[string]string{
 		"quick": "fixtures/mpi-4", "world2": "fixtures/mpi-2", "problems": "fixtures/problems",
@@ -132,9 +125,7 @@ func saveCorpus(t *testing.T, dir string) {
 		write(t, filepath.Join(dir, "damaged", name), text)
 	}
 	archive, err := txtar.ParseFile(filepath.Join("testdata", "script", "log.txtar"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, err)
 	for _, f := range archive.Files {
 		write(t, filepath.Join(dir, "logs", f.Name), f.Data)
 	}
@@ -143,12 +134,8 @@ func saveCorpus(t *testing.T, dir string) {
 
 func write(t *testing.T, path string, text []byte) {
 	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, text, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
+	must.NoError(t, os.WriteFile(path, text, 0o644))
 }
 
 // damaged are files that no program wrote whole.

@@ -14,6 +14,9 @@ import (
 	"busbar/internal/program"
 	steps "busbar/internal/step"
 	"busbar/post/timeline"
+
+	"github.com/shoenig/test"
+	"github.com/shoenig/test/must"
 )
 
 // ownTraces writes the traces of a point into point<N> of a folder, of two ranks of which the second is slower.
@@ -25,9 +28,7 @@ func ownTraces(t *testing.T, dir string, point int, bucket steps.Cap, progress s
 		Ops: []steps.Op{{Name: "bucket 1", Collective: coll.AllReduce, Count: 1 << 20},
 			{Name: "bucket 2", Collective: coll.AllReduce, Count: 1 << 18}}}
 	folder = filepath.Join(dir, fmt.Sprintf("point%d", point))
-	if err := os.MkdirAll(folder, 0o777); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, os.MkdirAll(folder, 0o777))
 	for rank := range int64(2) {
 		own := steps.Trace{Plan: plan, Process: 100 + int(rank), TraceAbout: steps.TraceAbout{Tool: "busbar 9",
 			Run: "run", Point: point, Backend: "mpi", Computing: "1 thread of FMA", Rank: int(rank), Host: "node1"}}
@@ -39,15 +40,9 @@ func ownTraces(t *testing.T, dir string, point int, bucket steps.Cap, progress s
 				Segments: []program.Span{ms(0, 30), ms(30, 90+rank)}, Ops: []program.Span{ms(60, 100), ms(95, 110)}}})
 		}
 		f, err := os.Create(filepath.Join(folder, fmt.Sprintf("rank%d.json", rank)))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := own.Write(f); err != nil {
-			t.Fatal(err)
-		}
-		if err := f.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, err)
+		must.NoError(t, own.Write(f))
+		must.NoError(t, f.Close())
 	}
 	return folder
 }
@@ -57,14 +52,10 @@ func TestTimelineOfOwnSteps(t *testing.T) {
 	for progress, matched := range map[steps.Progress]int{steps.NoCalls: 0, steps.Thread: 6} {
 		folder, facts := ownTraces(t, t.TempDir(), 1, 25<<20, progress), t.TempDir()
 		var out, said bytes.Buffer
-		if err := errors.Join(run(t.Context(), []string{"timeline", "--extract", facts, folder}, &out, &said),
-			run(t.Context(), []string{"timeline", "--format", "json", facts}, &out, &said)); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, errors.Join(run(t.Context(), []string{"timeline", "--extract", facts, folder}, &out, &said),
+			run(t.Context(), []string{"timeline", "--format", "json", facts}, &out, &said)))
 		var found timeline.Timeline
-		if err := json.Unmarshal(out.Bytes(), &found); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, json.Unmarshal(out.Bytes(), &found))
 		if len(found.Devices) != 2 || found.Across == nil || found.Across.Matched != matched || !found.Files[0].NoGPU {
 			t.Errorf("%s: %d devices, %+v", progress, len(found.Devices), found.Across)
 		}
@@ -86,18 +77,14 @@ func TestTimelineOfOnePoint(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), one) || !strings.Contains(err.Error(), two) || out.Len() > 0 {
 		t.Errorf("%v, and it prints\n%s", err, &out)
 	}
-	if err := run(t.Context(), []string{"timeline", two}, &out, &said); err != nil {
-		t.Error(err)
-	}
+	test.NoError(t, run(t.Context(), []string{"timeline", two}, &out, &said))
 }
 
 // A sweep is written beside the timeline, again over an own one, and over no other file.
 func TestWriteSweep(t *testing.T) {
 	dir := t.TempDir()
 	traces, mine := ownTraces(t, dir, 1, 25<<20, steps.Thread), filepath.Join(dir, "mine.yaml")
-	if err := os.WriteFile(mine, []byte("collectives: all\n"), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, os.WriteFile(mine, []byte("collectives: all\n"), 0o666))
 	sweep := filepath.Join(dir, "new", "s.yaml")
 	for _, c := range []struct {
 		args []string

@@ -8,6 +8,7 @@ import (
 
 	"busbar/internal/bench"
 	"busbar/internal/coll"
+	"busbar/internal/golden"
 	"busbar/internal/step"
 	"busbar/rank/backend"
 	"busbar/rank/exit"
@@ -44,29 +45,61 @@ func TestFlagsOfNCCLTests(t *testing.T) {
 
 // Each bad command line is a usage error with the given text; an empty text marks a valid command line.
 func TestBadFlags(t *testing.T) {
-	lines := map[string]string{
-		"-b 1X": "minbytes", "-d flaot": "float", "--backend nclc": `"nccl"`, "--nosuchflag": "--nosuchflag",
-		"-z 1":      "-z",
-		"--size 1M": "-b/-e", "--np 4": "mpirun -np 4", "-np 4": "mpirun -np 4", "--dtype float": "--datatype",
-		"--rehears": "(rank --help", "--threads 2": "(rank --help",
-		"--placment in": "--placement", "--stepfactor 1": "at least 2", "-g 2": "more ranks", "-a 4": "must be 0",
-		"--alloc malloc": "driver", "-R 3": "window", "--deadline 10ms": "1s", "--precision -1": "precision",
-		"--budget soon": "budget", "-n 0": "at least 1", "--out=": "out", "word": "word", "-b": "-b",
-		"--collective all_reduce,": "empty", "--worlds 0": "worlds", "--elements 1M,2X": "2X",
-		"--mode latncy": "latency", "--min-ctas 4 --max-ctas 2": "--max-ctas 2", "-G 1 --rotate 1M": "--rotate",
-		"--register window --alloc driver": "--alloc", "--pattern pairs --worlds 2": "--worlds",
-		"--pattern pairs --run-cycles 2": "--run-cycles", "--pattern pairs --time-limit 5m": "--time-limit",
-		"--pattern pairs --preflight": "--preflight",
-
-		"--preflight --format md": "", "--json": "--preflight", "--preflight --format xml": "xml",
-		"--preflight --list": "--list",
-
-		"--bucket 5M": "--step", "--step=": "empty", "--step x -d int8": "int8", "--step x --bucket 5Q": "Q",
-		"--step x --strategy fsdp --first-bucket 2M": "ddp", "--step x --first-bucket 0": "first-bucket",
-		"--step x --compute 0s": "compute", "--step x --compute-kernel gem": "gemm",
-		"--step x --compute-kernel fma -R 2":                    "--register window",
-		"--step x --compute-kernel gemm --register window":      "",
-		"--step x -n 5 -w 0 -c 0 --resume --quiet --worlds 2,4": "",
+	lines := map[string]string{}
+	for _, k := range golden.Table[struct{ Line, Want string }](t, `
+		Line                                                   Want
+		-b 1X                                                  minbytes
+		-d flaot                                               float
+		--backend nclc                                         "\"nccl\""
+		--nosuchflag                                           --nosuchflag
+		-z 1                                                   -z
+		--size 1M                                              -b/-e
+		--np 4                                                 mpirun -np 4
+		-np 4                                                  mpirun -np 4
+		--dtype float                                          --datatype
+		--rehears                                              (rank --help
+		--threads 2                                            (rank --help
+		--placment in                                          --placement
+		--stepfactor 1                                         at least 2
+		-g 2                                                   more ranks
+		-a 4                                                   must be 0
+		--alloc malloc                                         driver
+		-R 3                                                   window
+		--deadline 10ms                                        1s
+		--precision -1                                         precision
+		--budget soon                                          budget
+		-n 0                                                   at least 1
+		--out=                                                 out
+		word                                                   word
+		-b                                                     -b
+		--collective all_reduce,                               empty
+		--worlds 0                                             worlds
+		--elements 1M,2X                                       2X
+		--mode latncy                                          latency
+		--min-ctas 4 --max-ctas 2                              --max-ctas 2
+		-G 1 --rotate 1M                                       --rotate
+		--register window --alloc driver                       --alloc
+		--pattern pairs --worlds 2                             --worlds
+		--pattern pairs --run-cycles 2                         --run-cycles
+		--pattern pairs --time-limit 5m                        --time-limit
+		--pattern pairs --preflight                            --preflight
+		--preflight --format md
+		--json                                                 --preflight
+		--preflight --format xml                               xml
+		--preflight --list                                     --list
+		--bucket 5M                                            --step
+		--step=                                                empty
+		--step x -d int8                                       int8
+		--step x --bucket 5Q                                   Q
+		--step x --strategy fsdp --first-bucket 2M             ddp
+		--step x --first-bucket 0                              first-bucket
+		--step x --compute 0s                                  compute
+		--step x --compute-kernel gem                          gemm
+		--step x --compute-kernel fma -R 2                     --register window
+		--step x --compute-kernel gemm --register window
+		--step x -n 5 -w 0 -c 0 --resume --quiet --worlds 2,4
+	`) {
+		lines[k.Line] = k.Want
 	}
 	values := map[string]string{"sweep": "quick", "collective": "all_reduce", "op": "sum", "root": "0",
 		"placement": "in", "mode": "latency", "average": "1", "pattern": "pairs", "time-limit": "1m",

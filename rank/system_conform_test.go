@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"busbar/internal/bench/benchtest"
+	"busbar/internal/golden"
 	"busbar/mpi"
 	"busbar/rank/backend"
 	"busbar/rank/hang"
@@ -27,44 +28,42 @@ func TestBackendConforms(t *testing.T) {
 		t.Fatal(err)
 	}
 	compiled(t) // the simulated libraries are next to the programs
-	for _, w := range []struct {
-		backend          string
-		mpirun           string
-		np               int
-		rotate, together int
-		graph            int
-	}{
-		{"mpi", openMPI, 2, 0, 1, 0},
-		{"mpi", openMPI, 3, 0, 1, 0},
-		{"mpi", openMPI, 4, 0, 1, 0},
-		{"mpi", openMPI, 2, 32 << 10, 3, 0},
-		{"mpi", mpich, 2, 0, 1, 0},
-		{"mpi", mpich, 2, 32 << 10, 3, 0},
-		{"gloo", openMPI, 1, 0, 1, 0},
-		{"gloo", openMPI, 3, 0, 1, 0},
-		{"gloo", openMPI, 2, 32 << 10, 3, 0},
-		{"gloo", mpich, 2, 0, 1, 0},
-		{"gloo", meet, 1, 0, 1, 0},
-		{"gloo", meet, 3, 32 << 10, 3, 0},
-		{backend.Simulation, openMPI, 1, 0, 1, 0},
-		{backend.Simulation, openMPI, 3, 0, 1, 0},
-		{backend.Simulation, openMPI, 2, 32 << 10, 3, 0},
-		{backend.Simulation, openMPI, 2, 0, 1, 2},
-		{backend.Simulation, mpich, 2, 0, 1, 0},
-		{backend.Simulation, meet, 3, 0, 1, 0},
-		{backend.Simulation, meet, 2, 32 << 10, 3, 2},
-	} {
-		t.Run(fmt.Sprintf("%s %s %d rotate %d graph %d", w.backend, w.mpirun, w.np, w.rotate, w.graph),
+	for _, w := range golden.Table[struct {
+		Backend, Mpirun             string
+		NP, Rotate, Together, Graph int
+	}](t, `
+		Backend         Mpirun          NP  Rotate  Together  Graph
+		mpi             mpirun.openmpi  2   -       1
+		mpi             mpirun.openmpi  3   -       1
+		mpi             mpirun.openmpi  4   -       1
+		mpi             mpirun.openmpi  2   32<<10  3
+		mpi             mpirun.mpich    2   -       1
+		mpi             mpirun.mpich    2   32<<10  3
+		gloo            mpirun.openmpi  1   -       1
+		gloo            mpirun.openmpi  3   -       1
+		gloo            mpirun.openmpi  2   32<<10  3
+		gloo            mpirun.mpich    2   -       1
+		gloo            TCP             1   -       1
+		gloo            TCP             3   32<<10  3
+		nccl-rehearsal  mpirun.openmpi  1   -       1
+		nccl-rehearsal  mpirun.openmpi  3   -       1
+		nccl-rehearsal  mpirun.openmpi  2   32<<10  3
+		nccl-rehearsal  mpirun.openmpi  2   -       1         2
+		nccl-rehearsal  mpirun.mpich    2   -       1
+		nccl-rehearsal  TCP             3   -       1
+		nccl-rehearsal  TCP             2   32<<10  3         2
+	`) {
+		t.Run(fmt.Sprintf("%s %s %d rotate %d graph %d", w.Backend, w.Mpirun, w.NP, w.Rotate, w.Graph),
 			func(t *testing.T) {
-				parallelOn(t, w.mpirun)
-				if w.backend == "gloo" {
+				parallelOn(t, w.Mpirun)
+				if w.Backend == "gloo" {
 					glooShim(t)
 				}
-				o := rankRun{mpirun: w.mpirun, np: w.np, program: executable,
-					env: []string{"BUSBAR_TEST_WORKER=" + w.backend, fmt.Sprint("BUSBAR_TEST_GRAPH=", w.graph),
-						fmt.Sprint("BUSBAR_TEST_ROTATE=", w.rotate),
-						fmt.Sprint("BUSBAR_TEST_TOGETHER=", w.together)}}.run(t)
-				if o.code != 0 || strings.Count(o.stdout, "conforms") != w.np {
+				o := rankRun{mpirun: w.Mpirun, np: w.NP, program: executable,
+					env: []string{"BUSBAR_TEST_WORKER=" + w.Backend, fmt.Sprint("BUSBAR_TEST_GRAPH=", w.Graph),
+						fmt.Sprint("BUSBAR_TEST_ROTATE=", w.Rotate),
+						fmt.Sprint("BUSBAR_TEST_TOGETHER=", w.Together)}}.run(t)
+				if o.code != 0 || strings.Count(o.stdout, "conforms") != w.NP {
 					t.Error(o)
 				}
 			})

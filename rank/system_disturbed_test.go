@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	_ "embed"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -11,9 +12,12 @@ import (
 	"testing"
 	"time"
 
+	"busbar/internal/golden"
 	"busbar/internal/result"
 	"busbar/rank/exit"
 	"busbar/rank/hang"
+
+	"golang.org/x/sys/unix"
 )
 
 // hangDeadline is the deadline of tests with a hang: short, and longer than any phase on a busy machine.
@@ -31,39 +35,34 @@ func namedMemory() (all []string) {
 	return all
 }
 
-// disturbed is a launch in which one process gets a signal during measurement.
+// disturbed is a launch in which one process gets a signal during measurement, a line of testdata/disturbed.txt.
 type disturbed struct {
-	mpirun string
-	np     int // default: 2
-	each   int // ranks per node; 0: all on this host
-	args   string
-	env    []string
-	target int
-	signal syscall.Signal
-	code   int      // in the end of the file; noEnd: without an end; anyEnd: depends on the launcher
-	words  []string // more text of stderr
+	Signal, Mpirun, Args   string
+	Target, Code, NP, Each int
+	Env, Words             []string
 }
 
-const (
-	noEnd  = -1
-	anyEnd = -2
-)
+// noEnd is the code of a launch whose file has no end.
+const noEnd = -1
+
+//go:embed testdata/disturbed.txt
+var disturbances string
 
 // launch starts a launch that only the signal ends.
 func (d disturbed) launch(t *testing.T, out string) *running {
 	begin := endless(out)
-	if strings.Contains(d.args, "--pattern") {
+	if strings.Contains(d.Args, "--pattern") {
 		begin = small(out)
 	}
-	args := append(begin, append([]string{"--deadline", hangDeadline}, strings.Fields(d.args)...)...)
-	if strings.Contains(d.args, "gloo") {
+	args := append(begin, append([]string{"--deadline", hangDeadline}, strings.Fields(d.Args)...)...)
+	if strings.Contains(d.Args, "gloo") {
 		glooShim(t)
 	}
-	l := rankRun{mpirun: d.mpirun, np: d.np, args: args}
-	if d.each > 0 {
-		l = onNodes(t, d.np, d.each, args...)
+	l := rankRun{mpirun: d.Mpirun, np: d.NP, args: args}
+	if d.Each > 0 {
+		l = onNodes(t, d.NP, d.Each, args...)
 	}
-	l.env = append(l.env, d.env...)
+	l.env = append(l.env, d.Env...)
 	return l.start(t)
 }
 
@@ -71,78 +70,25 @@ func (d disturbed) launch(t *testing.T, out string) *running {
 // no shared memory remains.
 func TestDisturbed(t *testing.T) {
 	t.Parallel()
-	const (
-		simulated = "--simulate --backend nccl"
-		small     = "--backend gloo -e 8 -c 0"
-		large     = "--backend gloo -b 8M -e 8M -n 3 -c 0"
-		pairs     = "--pattern pairs -n 20000"
-	)
-	stopped := []string{"last reported", hang.ProcessStopped}
-	elsewhere := append([]string{"no report from ranks 2 on node2"}, stopped...)
-	for _, d := range []disturbed{
-		{target: launcher, signal: syscall.SIGTERM, code: 143},
-		{target: 0, signal: syscall.SIGTERM, code: 143},
-		{target: 1, signal: syscall.SIGTERM, code: 143},
-		{target: launcher, signal: syscall.SIGINT, code: 143}, // this mpirun sends SIGTERM
-		{target: 0, signal: syscall.SIGINT, code: 130},
-		{target: 1, signal: syscall.SIGINT, code: 130},
-		{mpirun: mpich, target: launcher, signal: syscall.SIGTERM, code: 143},
-		{mpirun: mpich, target: launcher, signal: syscall.SIGINT, code: 130},
-		{mpirun: mpich, target: 1, signal: syscall.SIGTERM, code: 143},
-		{mpirun: alone, target: 0, signal: syscall.SIGTERM, code: 143},
-		{mpirun: alone, target: 0, signal: syscall.SIGINT, code: 130},
-
-		{mpirun: meet, args: small, target: launcher, signal: syscall.SIGTERM, code: 143},
-		{mpirun: meet, args: small, target: 0, signal: syscall.SIGTERM, code: 143},
-		{mpirun: meet, np: 3, args: small, target: 1, signal: syscall.SIGINT, code: 130},
-		{mpirun: meet, np: 3, args: small, target: 2, signal: syscall.SIGKILL, code: exit.Failed},
-		{mpirun: meet, np: 3, args: small, target: 0, signal: syscall.SIGKILL, code: noEnd},
-		{mpirun: meet, np: 3, args: simulated, target: 1, signal: syscall.SIGSTOP, code: exit.Hang},
-		{mpirun: meet, np: 3, args: simulated, target: 0, signal: syscall.SIGSTOP, code: exit.Hang},
-
-		{np: 3, target: 2, signal: syscall.SIGKILL, code: exit.Failed},
-		{np: 3, target: 0, signal: syscall.SIGKILL, code: noEnd}, // rank 0 has the files
-		{target: launcher, signal: syscall.SIGKILL, code: anyEnd},
-		{mpirun: mpich, target: launcher, signal: syscall.SIGKILL, code: anyEnd},
-		{np: 3, args: small, target: 2, signal: syscall.SIGKILL, code: exit.Failed},
-		{args: large, target: 1, signal: syscall.SIGKILL, code: exit.Failed},
-		{np: 4, each: 1, args: pairs, target: 2, signal: syscall.SIGKILL, code: exit.Failed},
-
-		{np: 3, target: 1, signal: syscall.SIGSTOP, code: exit.Hang},
-		{np: 3, target: 0, signal: syscall.SIGSTOP, code: exit.Hang},
-		{mpirun: mpich, target: 1, signal: syscall.SIGSTOP, code: exit.Hang},
-		{np: 3, args: simulated, target: 1, signal: syscall.SIGSTOP, code: exit.Hang},
-		{np: 3, env: noSideChannel, target: 1, signal: syscall.SIGSTOP, code: exit.Hang, words: stopped},
-		{np: 3, env: noSideChannel, target: 0, signal: syscall.SIGSTOP, code: exit.Hang, words: stopped},
-		{np: 3, env: noSideChannel, args: simulated, target: 0, signal: syscall.SIGSTOP, code: exit.Hang,
-			words: stopped},
-		{mpirun: mpich, env: noSideChannel, target: 1, signal: syscall.SIGSTOP, code: exit.Hang, words: stopped},
-		{np: 4, each: 2, target: 3, signal: syscall.SIGSTOP, code: exit.Hang, words: stopped},
-		{np: 4, each: 2, env: noSideChannel, target: 0, signal: syscall.SIGSTOP, code: exit.Hang, words: elsewhere},
-		{np: 4, each: 2, env: noSideChannel, target: 2, signal: syscall.SIGSTOP, code: exit.Hang, words: elsewhere},
-		{np: 3, each: 1, target: 0, signal: syscall.SIGSTOP, code: exit.Hang},
-		{np: 3, args: small, target: 1, signal: syscall.SIGSTOP, code: exit.Hang},
-		{args: large, target: 0, signal: syscall.SIGSTOP, code: exit.Hang},
-		{mpirun: mpich, args: large, target: 1, signal: syscall.SIGSTOP, code: exit.Hang},
-		{np: 4, each: 1, args: pairs, target: 3, signal: syscall.SIGSTOP, code: exit.Hang},
-	} {
-		name := fmt.Sprint(d.signal, " to ", d.target, " of ", cmp.Or(d.np, 2), " ", d.mpirun, " ", d.args, d.env,
-			d.each)
+	text := strings.ReplaceAll(disturbances, "$stopped", hang.ProcessStopped)
+	for _, d := range golden.Table[disturbed](t, text) {
+		name := fmt.Sprint(d.Signal, " to ", d.Target, " of ", cmp.Or(d.NP, 2), " ", d.Mpirun, " ", d.Args, d.Env,
+			d.Each)
 		t.Run(name, func(t *testing.T) {
-			parallelOn(t, d.mpirun)
+			parallelOn(t, d.Mpirun)
 			out, memory := t.TempDir(), namedMemory()
 			r := d.launch(t, out)
 			before := r.awaitPoints(out, 3)
 			who, pid := "", 0
-			if d.target >= 0 {
+			if d.Target >= 0 {
 				host := hostName()
-				if d.each > 0 {
-					host = fmt.Sprint("node", d.target/d.each+1)
+				if d.Each > 0 {
+					host = fmt.Sprint("node", d.Target/d.Each+1)
 				}
-				pid = r.pid(d.target)
-				who = fmt.Sprintf("rank %d on %s", d.target, host)
+				pid = r.pid(d.Target)
+				who = fmt.Sprintf("rank %d on %s", d.Target, host)
 			}
-			r.signal(d.target, d.signal)
+			r.signal(d.Target, unix.SignalNum(d.Signal))
 			o := r.wait()
 			f := readOne(t, out)
 			checkKept(t, f, before)
@@ -157,29 +103,29 @@ func TestDisturbed(t *testing.T) {
 // checkEnd compares the end of a launch with the expected end; who and pid are the rank that got the signal.
 func (d disturbed) checkEnd(t *testing.T, f *result.File, o outcome, who string, pid int) {
 	t.Helper()
-	losesCode := d.mpirun == mpich && d.target == launcher // MPICH sometimes returns 0
-	if o.code == 0 && !losesCode || (d.mpirun == alone || d.code == exit.Hang) && o.code != d.code {
-		t.Errorf("want exit code %d: %s", d.code, o)
+	losesCode := d.Mpirun == mpich && d.Target == launcher // MPICH sometimes returns 0
+	if o.code == 0 && !losesCode || (d.Mpirun == alone || d.Code == exit.Hang) && o.code != d.Code {
+		t.Errorf("want exit code %d: %s", d.Code, o)
 	}
 	switch {
-	case d.signal == syscall.SIGTERM || d.signal == syscall.SIGINT:
-		checkEnd(t, f, result.Interrupted, d.code)
-		by := map[int]string{143: "SIGTERM", 130: "SIGINT"}[d.code]
-		if d.target == 1 {
+	case d.Signal == "SIGTERM" || d.Signal == "SIGINT":
+		checkEnd(t, f, result.Interrupted, d.Code)
+		by := map[int]string{143: "SIGTERM", 130: "SIGINT"}[d.Code]
+		if d.Target == 1 {
 			by += " to " + who
 		}
 		has(t, f.End.Reason, by)
 		has(t, o.stderr, "interrupted by "+by, f.Path, "--resume")
-	case d.code == noEnd:
+	case d.Code == noEnd:
 		if f.End != nil {
 			t.Errorf("a killed rank 0 wrote an end: %+v", f.End)
 		}
 		has(t, o.stderr, "rank 0")
-	case d.code > 0:
+	case d.Code > 0:
 		who += fmt.Sprintf(" (pid %d)", pid)
-		has(t, o.stderr, append(d.words, who)...)
-		if f.End != nil || d.target != 0 { // a stopped rank 0 may be killed before it continues
-			checkEnd(t, f, result.Aborted, d.code)
+		has(t, o.stderr, append(d.Words, who)...)
+		if f.End != nil || d.Target != 0 { // a stopped rank 0 may be killed before it continues
+			checkEnd(t, f, result.Aborted, d.Code)
 			has(t, f.End.Reason, strings.TrimPrefix(who, "rank ")) // or another rank without a report
 		}
 	}
@@ -189,7 +135,7 @@ func (d disturbed) checkEnd(t *testing.T, f *result.File, o outcome, who string,
 func TestHangOfPoint(t *testing.T) {
 	t.Parallel()
 	out := t.TempDir()
-	r := disturbed{np: 3}.launch(t, out)
+	r := disturbed{NP: 3}.launch(t, out)
 	r.awaitPoints(out, 5)
 	who := fmt.Sprintf("rank 1 on %s (pid %d)", hostName(), r.pid(1))
 	r.signal(1, syscall.SIGSTOP)
@@ -210,7 +156,8 @@ func TestHangAtStart(t *testing.T) {
 	t.Parallel()
 	r := disturbed{}.launch(t, t.TempDir())
 	r.signal(1, syscall.SIGSTOP)
-	if o := r.wait(); o.code == 0 || !strings.Contains(o.stderr, "in phase ") && !strings.Contains(o.stderr, "rank 1") {
+	if o := r.wait(); o.code == 0 || !strings.Contains(o.stderr, "in phase ") && !strings.Contains(o.stderr,
+		"rank 1") {
 		t.Errorf("the missing rank is not named: %s", o)
 	}
 }
@@ -219,9 +166,7 @@ func TestHangAtStart(t *testing.T) {
 func TestLateRankWithoutSideChannel(t *testing.T) {
 	t.Parallel()
 	o := rankRun{np: 3, env: append(noSideChannel, "BUSBAR_REHEARSAL_FAULT=hang@rank=2,size=4096,phase=measure"),
-		args: simulated("--collective", "all_reduce", "-b", "1K", "-e", "16K", "-f", "4", "-n", "10", "--deadline",
-			"2s",
-			"--out", t.TempDir())}.run(t)
+		args: simulated("--collective all_reduce -b 1K -e 16K -f 4 -n 10 --deadline 2s --out", t.TempDir())}.run(t)
 	if o.code != exit.Hang {
 		t.Errorf("want exit code %d: %s", exit.Hang, o)
 	}
@@ -232,7 +177,7 @@ func TestLateRankWithoutSideChannel(t *testing.T) {
 func TestSuspended(t *testing.T) {
 	out := t.TempDir()
 	// Not in parallel, and without yielding: rank 0 must use its core when it waits for rank 1.
-	r := rankRun{args: endless(out, "--deadline", "5s"), env: []string{"OMPI_MCA_mpi_yield_when_idle=0"}}.start(t)
+	r := rankRun{args: endless(out, "--deadline 5s"), env: []string{"OMPI_MCA_mpi_yield_when_idle=0"}}.start(t)
 	r.awaitPoints(out, 3)
 	r.signal(1, syscall.SIGSTOP)
 	before := r.awaitStandstill(out)

@@ -15,15 +15,18 @@ import (
 )
 
 // few are the flags of a short run.
-var few = strings.Fields("--collective all_reduce -b 8 -e 512 -f 4 -n 5 -w 1")
+var few = flags("--collective all_reduce -b 8 -e 512 -f 4 -n 5 -w 1")
+
+// flags are the words of texts.
+func flags(texts ...string) []string { return strings.Fields(strings.Join(texts, " ")) }
 
 func small(out string, more ...string) []string {
-	return slices.Concat(few, []string{"--out", out}, more)
+	return slices.Concat(few, []string{"--out", out}, flags(more...))
 }
 
 // endless are the flags of a run of short cases without end.
 func endless(out string, more ...string) []string {
-	return small(out, append([]string{"-N", "0"}, more...)...)
+	return small(out, append(more, "-N 0")...)
 }
 
 // awaitPoints waits until at least n records, or rounds of steps, are on disk and returns their number.
@@ -98,7 +101,8 @@ func checkEnd(t *testing.T, f *result.File, outcome result.Outcome, code int) {
 		t.Fatalf("%s has no end, want %s", f.Path, outcome)
 	}
 	if f.End.Outcome != outcome || f.End.Code != code {
-		t.Errorf("%s: %s (%s) with code %d, want %s with %d", f.Path, f.End.Outcome, f.End.Reason, f.End.Code, outcome,
+		t.Errorf("%s: %s (%s) with code %d, want %s with %d", f.Path, f.End.Outcome, f.End.Reason, f.End.Code,
+			outcome,
 			code)
 	}
 }

@@ -20,9 +20,8 @@ func TestFloat8OnOldGPU(t *testing.T) {
 		out := t.TempDir()
 		o := rankRun{env: []string{"BUSBAR_REHEARSAL_CAPABILITY=8.0", "BUSBAR_REHEARSAL_VERSION=" + version,
 			"BUSBAR_REHEARSAL_FAULT=abort-hang"},
-			args: simulated("--collective", "all_reduce,all_gather,sendrecv", "-d", "float8e4m3,float8e5m2,float32",
-				"-b", "4K", "-e", "4K", "-n", "3",
-				"--mode", "throughput", "--deadline", "5s", "--out", out)}.run(t)
+			args: simulated("--collective all_reduce,all_gather,sendrecv -d float8e4m3,float8e5m2,float32 -b 4K",
+				"-e 4K -n 3 --mode throughput --deadline 5s --out", out)}.run(t)
 		f := readOne(t, out)
 		test.Len(t, 9, f.Records, test.Sprint(version, o))
 		for _, r := range f.Records {
@@ -45,10 +44,8 @@ func TestFloat8OnOldGPU(t *testing.T) {
 func TestWindowsOfRoots(t *testing.T) {
 	t.Parallel()
 	out := t.TempDir()
-	rankRun{np: 3, args: simulated("--register", "window", "--rotate", "256K", "--collective",
-		"gather,scatter,broadcast,reduce",
-		"--placement", "out,in", "-b", "48K", "-e", "48K", "-n", "7", "-w", "1", "-c", "1", "--mode", "throughput",
-		"--out", out)}.mustRun(t)
+	rankRun{np: 3, args: simulated("--register window --rotate 256K --collective gather,scatter,broadcast,reduce",
+		"--placement out,in -b 48K -e 48K -n 7 -w 1 -c 1 --mode throughput --out", out)}.mustRun(t)
 	f := readOne(t, out)
 	for _, r := range f.Records {
 		if r.Status != result.OK || r.Check.Result != "ok" {
@@ -63,8 +60,8 @@ func TestRepeatedOutOfMemory(t *testing.T) {
 	t.Parallel()
 	out := t.TempDir()
 	o := rankRun{env: []string{"BUSBAR_REHEARSAL_FAULT=oom@rank=1,size=4096"},
-		args: simulated("--collective", "all_reduce",
-			"--placement", "out,in", "-b", "4K", "-e", "8K", "-n", "3", "--mode", "throughput", "--out", out)}.run(t)
+		args: simulated("--collective all_reduce --placement out,in -b 4K -e 8K -n 3 --mode throughput --out",
+			out)}.run(t)
 	if o.code == 0 {
 		t.Error("the run reported success")
 	}
@@ -89,15 +86,16 @@ func TestNCCLOptions(t *testing.T) {
 		{"--min-ctas 2 --max-ctas 4", "", func(m result.Method) bool {
 			return strings.Contains(m.Config, "minCTAs=2 maxCTAs=4")
 		}},
-		{"--min-ctas 4", "BUSBAR_REHEARSAL_VERSION=21701", func(m result.Method) bool { // NCCL 2.17 requires a maximum
-			return strings.HasSuffix(m.Config, "minCTAs=4 maxCTAs=1024")
-		}},
+		{"--min-ctas 4", "BUSBAR_REHEARSAL_VERSION=21701",
+			func(m result.Method) bool { // NCCL 2.17 requires a maximum
+				return strings.HasSuffix(m.Config, "minCTAs=4 maxCTAs=1024")
+			}},
 		{"--allow-shared-gpu", "BUSBAR_REHEARSAL_SLICES=2", func(m result.Method) bool { return m.Shared }},
 		{"", "BUSBAR_REHEARSAL_SLICES=2 BUSBAR_REHEARSAL_VERSION=23003",
 			func(m result.Method) bool { return !m.Shared }},
 		{"--profile-range", "NVTX_INJECTION64_PATH=/nowhere/tool.so", func(m result.Method) bool { return true }},
 	} {
-		f, _ := rankRun{args: simulated(append(strings.Fields(k.args), few...)...),
+		f, _ := rankRun{args: simulated(append(flags(k.args), few...)...),
 			env: append(strings.Fields(k.env), "BUSBAR_REHEARSAL_GPUS=2")}.measured(t)
 		checkWhole(t, f, result.OK)
 		if !k.ok(f.Run.Method) {
@@ -120,7 +118,7 @@ func TestNCCLOptions(t *testing.T) {
 func TestNCCLTestsOutput(t *testing.T) {
 	t.Parallel()
 	for more, moves := range map[string]bool{"-m 1": true, "-G 2": true, "--rotate 0": false} {
-		f, _ := rankRun{args: simulated(append(strings.Fields(more), "--like", "nccl-tests", "--collective",
+		f, _ := rankRun{args: simulated(append(flags(more), "--like", "nccl-tests", "--collective",
 			"all_reduce",
 			"-b", "4K", "-e", "64K", "-f", "4", "--placement", "out")...)}.measured(t)
 		checkWhole(t, f, result.OK)
@@ -155,7 +153,7 @@ func TestPath(t *testing.T) {
 		t.Run(k.nccl+k.args, func(t *testing.T) {
 			t.Parallel()
 			f, _ := rankRun{np: 3, env: []string{"BUSBAR_REHEARSAL_VERSION=" + k.nccl},
-				args: append(pathArgs, strings.Fields(k.args)...)}.measured(t)
+				args: append(pathArgs, flags(k.args)...)}.measured(t)
 			checkWhole(t, f, result.OK)
 			for _, r := range f.Records {
 				want := &result.Path{Algorithm: "TREE", Protocol: "LL", Channels: 2, AtMost: k.atMost}
@@ -178,8 +176,7 @@ func TestPath(t *testing.T) {
 }
 
 // pathArgs are the flags of a small and a large all_reduce and alltoall with --algorithms.
-var pathArgs = simulated("--path", "--collective", "all_reduce,alltoall", "-b", "1K", "-e", "1M", "-f", "1024", "-n",
-	"10")
+var pathArgs = simulated("--path --collective all_reduce,alltoall -b 1K -e 1M -f 1024 -n 10")
 
 // A failure of the operation that --algorithms observes affects only its point.
 func TestFaultWithAlgorithms(t *testing.T) {

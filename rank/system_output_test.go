@@ -76,7 +76,8 @@ func TestDiskIsFull(t *testing.T) {
 	must.NoError(t, err)
 	checkEnd(t, rest, result.Aborted, exit.Environment)
 	if rest.Run.ID != f.Run.ID || len(rest.Records) == 0 {
-		t.Errorf("the rescue file is of run %s with %d records, want run %s", rest.Run.ID, len(rest.Records), f.Run.ID)
+		t.Errorf("the rescue file is of run %s with %d records, want run %s", rest.Run.ID, len(rest.Records),
+			f.Run.ID)
 	}
 	next := 1
 	for _, r := range append(f.Records, rest.Records...) {
@@ -89,7 +90,7 @@ func TestDiskIsFull(t *testing.T) {
 	}
 	// With free space the run resumes in its folder.
 	must.NoError(t, syscall.Mount("tmpfs", disk, "tmpfs", syscall.MS_REMOUNT, "size=1m"))
-	again := rankRun{args: small(out, "--resume", "-N", "2")}.mustRun(t)
+	again := rankRun{args: small(out, "--resume -N 2")}.mustRun(t)
 	if !strings.Contains(again.stdout, "continues run "+f.Run.ID) {
 		t.Error(again)
 	}

@@ -41,8 +41,8 @@ func onNodes(t *testing.T, np, each int, args ...string) rankRun {
 
 // patternArgs is a plan of two points, in pairs.
 func patternArgs(out string, more ...string) []string {
-	return append([]string{"--pattern", "pairs", "--collective", "all_reduce", "-b", "64", "-e", "4K", "-f", "64", "-n",
-		"20", "--out", out}, more...)
+	return append(flags("--pattern pairs --collective all_reduce -b 64 -e 4K -f 64 -n 20 --out", out),
+		flags(more...)...)
 }
 
 // inRounds counts the records of a pattern in these rounds, by group.
@@ -175,7 +175,7 @@ func TestPattern(t *testing.T) {
 				glooShim(t)
 			}
 			out := t.TempDir()
-			l := onNodes(t, k.np, k.each, patternArgs(out, append(strings.Fields(k.more), "--pattern", k.kind)...)...)
+			l := onNodes(t, k.np, k.each, patternArgs(out, append(flags(k.more), "--pattern", k.kind)...)...)
 			l.env = append(l.env, fmt.Sprint("BUSBAR_REHEARSAL_GPUS=", k.np))
 			o := l.mustRun(t)
 			files := read(t, out)
@@ -209,7 +209,7 @@ func TestPattern(t *testing.T) {
 func TestPatternSIGUSR1(t *testing.T) {
 	t.Parallel()
 	out := t.TempDir()
-	args := patternArgs(out, "-b", "64", "-e", "16K", "-f", "2", "--mode", "both")
+	args := patternArgs(out, "-b 64 -e 16K -f 2 --mode both")
 	r := onNodes(t, 4, 1, args...).start(t)
 	before := r.askToEnd(out, 3, launcher)
 	o := r.wait()

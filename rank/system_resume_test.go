@@ -16,8 +16,8 @@ import (
 
 // campaignArgs returns a plan of about a second.
 func campaignArgs(out string, more ...string) []string {
-	return append([]string{"--collective", "all_reduce,broadcast", "-b", "64", "-e", "32K", "-f", "2", "--mode", "both",
-		"--budget", "100ms", "-w", "1", "--out", out}, more...)
+	return append(flags("--collective all_reduce,broadcast -b 64 -e 32K -f 2 --mode both --budget 100ms -w 1",
+		"--out", out), flags(more...)...)
 }
 
 // cut ends rank 0 of a run by a signal after at least n records. A stopped rank keeps the run from continuing.
@@ -81,10 +81,10 @@ func TestResumeMeasuresDifferences(t *testing.T) {
 	one := len(merged(t, out))
 	for i, l := range []rankRun{
 		{np: 3, args: small(out, "--resume")},
-		{args: small(out, "--resume", "--mode", "latency")},
-		{args: small(out, "--resume", "--datatype", "int32")},
-		{args: small(out, "--resume", "--variant", "tuned")},
-		{args: small(out, "--resume", "--mode", "both", "--datatype", "float32,int32")}, // all but int32 in latency
+		{args: small(out, "--resume --mode latency")},
+		{args: small(out, "--resume --datatype int32")},
+		{args: small(out, "--resume --variant tuned")},
+		{args: small(out, "--resume --mode both --datatype float32,int32")}, // all but int32 in latency
 	} {
 		l.mustRun(t)
 		files := read(t, out)
@@ -99,9 +99,8 @@ func TestResumeMeasuresDifferences(t *testing.T) {
 func TestInterleaved(t *testing.T) {
 	t.Parallel()
 	out := t.TempDir()
-	rankRun{args: []string{"--rehearse", "--backend", "mpi,nccl", "--collective",
-		"all_reduce,all_gather", "-b", "1K", "-e", "4K",
-		"-f", "2", "-n", "5", "-w", "1", "--out", out}}.mustRun(t)
+	rankRun{args: flags("--rehearse --backend mpi,nccl --collective all_reduce,all_gather -b 1K -e 4K -f 2 -n 5",
+		"-w 1 --out", out)}.mustRun(t)
 	files := map[string]*result.File{}
 	for _, f := range read(t, out) {
 		checkWhole(t, f, result.OK)
@@ -129,8 +128,8 @@ func TestInterleaved(t *testing.T) {
 func TestResumeKeepsCampaign(t *testing.T) {
 	t.Parallel()
 	out := t.TempDir()
-	rankRun{np: 3, args: simulated(small(out, "--worlds", "2")...)}.mustRun(t)
-	rankRun{np: 3, args: small(out, "--simulate", "--resume", "--backend", "mpi,nccl", "--worlds", "2,3")}.mustRun(t)
+	rankRun{np: 3, args: simulated(small(out, "--worlds 2")...)}.mustRun(t)
+	rankRun{np: 3, args: small(out, "--simulate --resume --backend mpi,nccl --worlds 2,3")}.mustRun(t)
 	files := read(t, out)
 	for _, f := range files {
 		if f.Run.Campaign != files[0].Run.Campaign || len(files) != 5 {

@@ -14,7 +14,7 @@ var tableRow = regexp.MustCompile(
 )
 
 // screenArgs are a few points, some skipped with a long reason, with results in ./results.
-var screenArgs = []string{"--collective", "all_reduce", "--elements", "16,1K,4K,1T", "--mode", "both", "-n", "20"}
+var screenArgs = flags("--collective all_reduce --elements 16,1K,4K,1T --mode both -n 20")
 
 // checkScreen checks the output: complete rows, comments, at most 80 columns.
 func checkScreen(t *testing.T, text string, rows int) {

@@ -19,8 +19,8 @@ import (
 
 // stepArgs runs steps of a small model with two bucket sizes; without -n it takes long.
 func stepArgs(out, more string) []string {
-	return append([]string{"--step", "uniform:6x4K", "--compute", "6ms", "--bucket", "16K,all", "--out", out},
-		strings.Fields(more)...)
+	return append(flags("--step uniform:6x4K --compute 6ms --bucket 16K,all --out", out),
+		flags(more)...)
 }
 
 // readSteps reads all files of steps of a folder, sorted by time.
@@ -176,7 +176,7 @@ func TestUnsupportedSteps(t *testing.T) {
 		"--step uniform:6x4K -d float8e4m3,float32": result.Unsupported, "--step uniform:4x256G": result.Skipped,
 	} {
 		out := t.TempDir()
-		rankRun{args: append(stepArgs(out, "-n 3 --backend mpi"), strings.Fields(args)...)}.mustRun(t)
+		rankRun{args: append(stepArgs(out, "-n 3 --backend mpi"), flags(args)...)}.mustRun(t)
 		for _, r := range readSteps(t, out)[0].Records {
 			impossible := r.Type.Size() == 1 || want == result.Skipped
 			if impossible != (r.Status == want) || impossible != (r.Reason != "") || impossible != (r.Figures == nil) ||
@@ -266,7 +266,8 @@ func TestStepFaults(t *testing.T) {
 		{"async-error@rank=1,size=98304", exit.Points, result.Failed, []string{"rank 1 on", "ncclInternalError"}},
 		{"remote-error@rank=0,size=98304,iteration=4", exit.Points, result.Failed,
 			[]string{"rank 0 on", "ncclRemoteError"}},
-		{"oom@rank=1,size=98304", exit.Points, result.OOM, []string{"rank 1 on", "operation bucket 1", "98304 bytes"}},
+		{"oom@rank=1,size=98304", exit.Points, result.OOM, []string{"rank 1 on", "operation bucket 1",
+			"98304 bytes"}},
 		{"wrong@rank=1,size=98304", exit.Wrong, result.Wrong, []string{"rank 1 on", "of bucket 1"}},
 	} {
 		t.Run(k.fault, func(t *testing.T) {

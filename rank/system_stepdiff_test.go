@@ -15,15 +15,16 @@ func TestStepDiffFindsLateRank(t *testing.T) {
 	var traces []string
 	for _, fault := range []string{"", "late:20ms@rank=1"} {
 		out := t.TempDir()
-		rankRun{args: []string{"--step", "uniform:8x4K", "--compute", "6ms", "--bucket", "16K", "--simulate", "-n",
-			"16", "--out", out}, env: []string{"BUSBAR_REHEARSAL_FAULT=" + fault}}.mustRun(t)
+		rankRun{args: flags("--step uniform:8x4K --compute 6ms --bucket 16K --simulate -n 16 --out", out),
+			env: []string{"BUSBAR_REHEARSAL_FAULT=" + fault}}.mustRun(t)
 		found, err := filepath.Glob(filepath.Join(out, "*_trace"))
 		if err != nil || len(found) != 1 {
 			t.Fatalf("%v: %v", found, err)
 		}
 		traces = append(traces, found...)
 	}
-	text, err := exec.Command(compiled(t).post, "timeline", "--diff", "--format", "json", traces[0], traces[1]).Output()
+	text, err := exec.Command(compiled(t).post, "timeline", "--diff", "--format", "json", traces[0],
+		traces[1]).Output()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -22,9 +22,8 @@ func TestSweep(t *testing.T) {
 		t.Run(fmt.Sprint(l.mpirun, " ", l.np), func(t *testing.T) {
 			parallelOn(t, l.mpirun)
 			out := t.TempDir()
-			l.args = []string{"--collective", "all", "-b", "1K", "-e", "4K", "-f", "4", "-d", "float32,bfloat16,int32",
-				"--placement", "both",
-				"--mode", "both", "-n", "5", "-w", "1", "-r", "1", "--out", out}
+			l.args = flags("--collective all -b 1K -e 4K -f 4 -d float32,bfloat16,int32 --placement both",
+				"--mode both -n 5 -w 1 -r 1 --out", out)
 			l.mustRun(t)
 			f := readOne(t, out)
 			checkWhole(t, f, result.OK, result.Unsupported)
@@ -73,9 +72,8 @@ func TestMethod(t *testing.T) {
 		"-c 3":                          func(m result.Method) bool { return m.CheckRounds == 3 },
 		"-c 0":                          func(m result.Method) bool { return m.CheckRounds == 0 },
 	} {
-		f, _ := rankRun{args: slices.Concat(few, []string{"--collective", "all_reduce,reduce,gather,sendrecv", "-b",
-			"32",
-			"--placement", "both"}, strings.Fields(args))}.measured(t)
+		f, _ := rankRun{args: slices.Concat(few, flags("--collective all_reduce,reduce,gather,sendrecv -b 32",
+			"--placement both"), flags(args))}.measured(t)
 		checkWhole(t, f, result.OK)
 		if !ok(f.Run.Method) {
 			t.Errorf("%s: %+v", args, f.Run.Method)
@@ -92,7 +90,7 @@ func TestMethod(t *testing.T) {
 // Cycles measure each point again, and modes each point twice.
 func TestCyclesAndModes(t *testing.T) {
 	t.Parallel()
-	f, _ := rankRun{args: append([]string{"-N", "2", "--mode", "both"}, few...)}.measured(t)
+	f, _ := rankRun{args: append(flags("-N 2 --mode both"), few...)}.measured(t)
 	checkWhole(t, f, result.OK)
 	count := map[coll.Case]int{}
 	for _, r := range f.Records {
@@ -122,7 +120,7 @@ func TestSkippedPoints(t *testing.T) {
 		fmt.Sprintf("--elements 16,%d", 1<<60):    {"memory-insufficient", 1 << 61},
 		slow + " --placement out":                 {"time-limit-reached", 0},
 	} {
-		f, o := rankRun{args: append([]string{"-n", "5"}, strings.Fields(line)...),
+		f, o := rankRun{args: append([]string{"-n", "5"}, flags(line)...),
 			env: []string{"BUSBAR_REHEARSAL_MODEL=alpha=20ms,beta=10MB/s"}}.measured(t)
 		checkEnd(t, f, result.Complete, 0)
 		count := 0

@@ -21,7 +21,7 @@ func TestLaunchOverTCP(t *testing.T) {
 	t.Parallel()
 	for name, args := range map[string][]string{
 		"gloo":       {"--backend", "gloo", "--worlds", "2,3"},
-		"simulation": simulated("--collective", "all", "--path"),
+		"simulation": simulated("--collective all --path"),
 		"auto":       {"--mode", "latency"},
 		"step":       {"--backend", "gloo", "--step", "uniform:4x4K", "--compute", "1ms"},
 	} {
@@ -44,30 +44,9 @@ func TestAloneWithoutMPI(t *testing.T) {
 	t.Parallel()
 	glooShim(t)
 	f, _ := rankRun{mpirun: alone, env: []string{"BUSBAR_LIB=" + t.TempDir()},
-		args: []string{"--backend", "gloo", "-b", "8", "-e", "8"}}.measured(t)
+		args: flags("--backend gloo -b 8 -e 8")}.measured(t)
 	if f.Run.World != 1 || f.Records[0].Status != result.OK {
 		t.Errorf("%+v", f.Run)
-	}
-}
-
-func TestRefusedOverTCP(t *testing.T) {
-	single := func(env ...string) rankRun {
-		return rankRun{mpirun: alone, args: []string{"--backend", "gloo"}, env: env}
-	}
-	for name, k := range map[string]refusal{
-		"half an environment": {launch: single("RANK=0", "MASTER_ADDR=127.0.0.1"), code: exit.Environment,
-			words: []string{"WORLD_SIZE"}},
-		"rank beyond the world": {launch: single("RANK=2", "WORLD_SIZE=2", "MASTER_ADDR=127.0.0.1"),
-			code: exit.Environment, words: []string{"world size 2"}},
-		"unknown name": {launch: single("RANK=0", "WORLD_SIZE=2", "MASTER_ADDR=rank0.invalid", "BUSBAR_TIME_SCALE=0.1"),
-			code: exit.Environment, words: []string{"MASTER_ADDR=rank0.invalid"}},
-		"backend mpi": {launch: rankRun{mpirun: meet, np: 2, args: []string{"--backend", "mpi"}}, code: exit.Usage,
-			words: []string{"--backend mpi requires MPI"}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			parallelOn(t, k.launch.mpirun)
-			k.refused(t)
-		})
 	}
 }
 
@@ -78,7 +57,7 @@ func TestTwoHostsOverTCP(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	probe := []string{"--net", "--uts", "--mount", "--pid", "--fork", "true"}
+	probe := flags("--net --uts --mount --pid --fork true")
 	if os.Getuid() != 0 {
 		probe = append([]string{"--user", "--map-root-user"}, probe...)
 	}
@@ -86,7 +65,7 @@ func TestTwoHostsOverTCP(t *testing.T) {
 		t.Skipf("this system does not allow namespaces: %v: %s", err, out)
 	}
 	for name, args := range map[string][]string{"gloo": {"--backend", "gloo", "--worlds", "2,4"},
-		"simulation": simulated("--mode", "latency")} {
+		"simulation": simulated("--mode latency")} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			if name == "gloo" {
@@ -129,9 +108,10 @@ func TestMeetingDisturbed(t *testing.T) {
 			t.Parallel()
 			port := freePort(t)
 			start := func(rank int) *running {
-				return rankRun{mpirun: alone, args: []string{"--backend", "gloo", "--out", t.TempDir()}, env: []string{
-					"WORLD_SIZE=3", "MASTER_ADDR=127.0.0.1", "MASTER_PORT=" + port, fmt.Sprint("RANK=", rank),
-					"BUSBAR_TIME_SCALE=0.1"}}.start(t)
+				return rankRun{mpirun: alone, args: []string{"--backend", "gloo", "--out", t.TempDir()},
+					env: []string{
+						"WORLD_SIZE=3", "MASTER_ADDR=127.0.0.1", "MASTER_PORT=" + port, fmt.Sprint("RANK=", rank),
+						"BUSBAR_TIME_SCALE=0.1"}}.start(t)
 			}
 			ranks := []*running{start(0), start(1)}
 			ranks[0].await("rank 0 to wait for rank 2", func() bool {
@@ -159,11 +139,11 @@ func TestTorchrun(t *testing.T) {
 	glooShim(t)
 	port, out := freePort(t), t.TempDir()
 	agent := func(node int) *running {
-		return rankRun{mpirun: alone, program: "/usr/bin/python3", args: []string{"-m", "torch.distributed.run",
-			"--no_python", "--nnodes", "2", "--node_rank", strconv.Itoa(node), "--nproc_per_node", "2",
-			"--master_addr", "127.0.0.1", "--master_port", port, "-r", "1", "-t", "1", "--log_dir", t.TempDir(),
-			compiled(t).rank, "--backend", "gloo", "--collective", "all_reduce", "-b", "1K", "-e", "16K", "-f", "4",
-			"--budget", "50ms", "--out", out}}.start(t)
+		return rankRun{mpirun: alone, program: "/usr/bin/python3", args: flags("-m torch.distributed.run",
+			"--no_python --nnodes 2 --node_rank", strconv.Itoa(node), "--nproc_per_node 2",
+			"--master_addr 127.0.0.1 --master_port", port, "-r 1 -t 1 --log_dir", t.TempDir(),
+			compiled(t).rank, "--backend gloo --collective all_reduce -b 1K -e 16K -f 4 --budget 50ms",
+			"--out", out)}.start(t)
 	}
 	for _, a := range []*running{agent(0), agent(1)} {
 		if o := a.wait(); o.code != 0 {
@@ -188,8 +168,8 @@ func glooShim(t *testing.T) {
 func TestGlooMeasures(t *testing.T) {
 	t.Parallel()
 	glooShim(t)
-	f, _ := rankRun{np: 3, args: []string{"--backend", "gloo", "--gloo-iface", "lo", "--collective",
-		"all_reduce,reduce_scatter", "--elements", "1K,5K", "--mode", "both", "-n", "5"}}.measured(t)
+	f, _ := rankRun{np: 3, args: flags("--backend gloo --gloo-iface lo --collective all_reduce,reduce_scatter",
+		"--elements 1K,5K --mode both -n 5")}.measured(t)
 	checkWhole(t, f, result.OK)
 	if b := f.Run.Backend; b.Name != "gloo" || !strings.Contains(b.Path, "libgloo") || b.BuildID == "" ||
 		len(f.Records) != 8 {

@@ -30,9 +30,8 @@ func TestHangInASubworld(t *testing.T) {
 			t.Parallel()
 			out := t.TempDir()
 			o := rankRun{np: 3, env: []string{"BUSBAR_REHEARSAL_FAULT=" + k.fault},
-				args: []string{"--rehearse", "--backend", "nccl", "--worlds", k.worlds,
-					"--collective", "all_reduce", "-b", "4K", "-e", "4K", "-n", "10", "--deadline", "2s", "--out",
-					out}}.run(t)
+				args: flags("--rehearse --backend nccl --worlds", k.worlds, "--collective all_reduce -b 4K -e 4K",
+					"-n 10 --deadline 2s --out", out)}.run(t)
 			if o.code != exit.Hang || !strings.Contains(o.stderr, k.want) ||
 				strings.Contains(o.stderr, "rank 2 on "+hostName()+" is outside of the sub-world") != k.outside ||
 				strings.Contains(o.stderr, "still in phase "+hang.WaitOutside) {
@@ -59,7 +58,7 @@ func TestWorlds(t *testing.T) {
 	} {
 		out := t.TempDir()
 		o := rankRun{np: 4, env: []string{fmt.Sprint("BUSBAR_REHEARSAL_GPUS=", k.gpus)},
-			args: small(out, "--simulate", "--backend", k.backends, "--worlds", "2,4,6")}.mustRun(t)
+			args: small(out, "--simulate --backend", k.backends, "--worlds 2,4,6")}.mustRun(t)
 		var got []string
 		files := read(t, out)
 		for _, f := range files {
@@ -84,7 +83,7 @@ func TestRankWithoutGPU(t *testing.T) {
 	blind := fmt.Sprintf(`if [ "$OMPI_COMM_WORLD_RANK" = 2 ]; then export CUDA_VISIBLE_DEVICES=; fi; exec %s "$@"`,
 		compiled(t).rank)
 	r := rankRun{np: 3, program: "sh",
-		args: append([]string{"-c", blind, "sh"}, simulated(endless(out, "--worlds", "2,3")...)...)}.start(t)
+		args: append([]string{"-c", blind, "sh"}, simulated(endless(out, "--worlds 2,3")...)...)}.start(t)
 	r.awaitPoints(out, 1)
 	if !r.maps(0, "libnccl.so.2") || r.maps(2, "libnccl.so.2") {
 		t.Error("the rank without a GPU has NCCL loaded, or the others have not")

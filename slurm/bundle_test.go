@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"busbar/internal/needs"
+
+	"github.com/shoenig/test/must"
 )
 
 var version = regexp.MustCompile(`^rank of busbar (\S+) `)
@@ -18,9 +20,7 @@ func TestSweepFromBundle(t *testing.T) {
 	needs.TestAll(t)
 	onCluster(t)
 	text, err := exec.Command(root+"/bin/rank", "--version").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, err)
 	m := version.FindSubmatch(text)
 	if m == nil {
 		t.Fatalf("rank --version: %s", text)

@@ -11,6 +11,7 @@ import (
 	"busbar/internal/result"
 
 	"github.com/shoenig/test"
+	"github.com/shoenig/test/must"
 )
 
 // An interrupted sweep resumes and finally has each point once.
@@ -40,9 +41,7 @@ func TestPreemption(t *testing.T) {
 	j.midst()
 	urgent, err := asUser(nil, "sbatch", "--parsable", jobLimit, "-p", "urgent", "-N4", "--exclusive", "-o",
 		"/dev/null", "--wrap", "true")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, err)
 	j.awaitState("PENDING")
 	j.checkResumed(1)
 	if other := (&job{t: t, id: urgent}); other.field("JobState") != "COMPLETED" {

@@ -7,6 +7,7 @@ import (
 	"busbar/internal/needs"
 
 	"github.com/shoenig/test"
+	"github.com/shoenig/test/must"
 )
 
 // Jobs and node states of one test do not affect the next.
@@ -43,9 +44,7 @@ func TestMend(t *testing.T) {
 				onCluster(t)
 				test.EqOp(t, "", asAdmin(t, "squeue", "-h"))
 				out, err := asUser(nil, "srun", jobLimit, "--immediate=20", "--nodes=4", "hostname")
-				if err != nil {
-					t.Fatal(err)
-				}
+				must.NoError(t, err)
 				test.Len(t, 4, strings.Fields(out), test.Sprint(out))
 			})
 		})

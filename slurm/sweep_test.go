@@ -9,6 +9,7 @@ import (
 	"syscall"
 	"testing"
 
+	"busbar/internal/golden"
 	"busbar/internal/needs"
 
 	"github.com/shoenig/test"
@@ -79,23 +80,22 @@ func (j *job) belongsToUser() {
 // A plugin that does not fit the MPI is an error, and nothing is measured.
 func TestWrongPlugin(t *testing.T) {
 	needs.TestAll(t)
-	for _, c := range []struct {
-		name, plugin string
-		flags        []string
-		code         int
-		want         []string
-	}{
-		{"none", "none", nil, 1, []string{"no MPI in", "(BUSBAR_MPI_PLUGIN=none)", "alone"}},
-		{"unknown plugin", "pmix_v9", nil, 1, []string{"no MPI in", "pmi2"}},
-		{"MPICH with PMIx", "pmix", []string{"--mpi", "mpich"}, -1,
-			[]string{"these are 2 one-rank worlds", "try BUSBAR_MPI_PLUGIN=pmi2"}},
-		{"Open MPI with PMI-2", "pmi2", []string{"--mpi", "openmpi"}, -1,
-			[]string{"srun --mpi=pmi2 may not fit", "try BUSBAR_MPI_PLUGIN=pmix"}},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			j := submit(t, 2, []string{"BUSBAR_MPI_PLUGIN=" + c.plugin}, append(plan, c.flags...)...)
-			j.ended("FAILED", c.code, 0)
-			j.logHas(c.want...)
+	for _, c := range golden.Table[struct {
+		Name, Plugin string
+		Flags        []string
+		Code         int
+		Want         []string
+	}](t, `
+		Name                 Plugin   Flags           Code  Want
+		none                 none     -               1     no MPI in; (BUSBAR_MPI_PLUGIN=none); alone
+		unknown plugin       pmix_v9  -               1     no MPI in; pmi2
+		MPICH with PMIx      pmix     --mpi; mpich    -1    these are 2 one-rank worlds; try BUSBAR_MPI_PLUGIN=pmi2
+		Open MPI with PMI-2  pmi2     --mpi; openmpi  -1    srun --mpi=pmi2 may not fit; try BUSBAR_MPI_PLUGIN=pmix
+	`) {
+		t.Run(c.Name, func(t *testing.T) {
+			j := submit(t, 2, []string{"BUSBAR_MPI_PLUGIN=" + c.Plugin}, append(plan, c.Flags...)...)
+			j.ended("FAILED", c.Code, 0)
+			j.logHas(c.Want...)
 			test.Len(t, 0, j.files())
 		})
 	}

@@ -9,6 +9,9 @@ import (
 	"testing"
 
 	"busbar/internal/needs"
+
+	"github.com/shoenig/test"
+	"github.com/shoenig/test/must"
 )
 
 var lastJob = regexp.MustCompile(`job (\d+) writes (\S+)`)
@@ -22,9 +25,7 @@ func timelineOf(t *testing.T, code int, whileRunning func(), args ...string) str
 	state := map[bool]string{true: "COMPLETED", false: "FAILED"}[code == 0]
 	(&job{t: t, id: m[1]}).ended(state, code, 0)
 	text, err := os.ReadFile(m[2])
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, err)
 	return string(text)
 }
 
@@ -45,16 +46,12 @@ func TestTimeline(t *testing.T) {
 	has := func(text string, words ...string) {
 		t.Helper()
 		for _, w := range words {
-			if !strings.Contains(text, w) {
-				t.Errorf("no %q in\n%s", w, text)
-			}
+			test.StrContains(t, text, w)
 		}
 	}
 	whole := timelineOf(t, 0, func() {}, "--tasks", "2", examples)
 	has(whole, "Rank 1 is a straggler")
-	if strings.Contains(whole, "not extracted") {
-		t.Error(whole)
-	}
+	test.StrNotContains(t, whole, "not extracted")
 	asAdmin(t, "scontrol", "update", "NodeName=node4", "State=DOWN", "Reason=test")
 	t.Cleanup(func() { power(t, "on", "node3") })
 	has(timelineOf(t, 6, func() {

@@ -2,11 +2,12 @@ package sweeps
 
 import (
 	"math/rand/v2"
-	"slices"
 	"testing"
 	"time"
 
 	"busbar/internal/coll"
+
+	"github.com/shoenig/test"
 )
 
 func seriesOf(c coll.Case) coll.Case {
@@ -76,8 +77,6 @@ func TestFitProperties(t *testing.T) {
 // The ends come first, then the middle of every gap.
 func TestSizeOrder(t *testing.T) {
 	for n, want := range map[int][]int{1: {0}, 2: {0, 1}, 6: {0, 5, 2, 1, 3, 4}, 9: {0, 8, 4, 2, 6, 1, 3, 5, 7}} {
-		if got := byWorth(n); !slices.Equal(got, want) {
-			t.Errorf("%d sizes: %v, want %v", n, got, want)
-		}
+		test.SliceEqOp(t, want, byWorth(n), test.Sprint(n))
 	}
 }

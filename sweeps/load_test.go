@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"busbar/internal/coll"
+
+	"github.com/shoenig/test/must"
 )
 
 // load calls Read and Parse.
@@ -21,9 +23,7 @@ func load(nameOrPath string) (*Sweep, error) {
 func TestRead(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for _, name := range []string{"mine.yaml", "mine", "quick"} {
-		if err := os.WriteFile(name, []byte("sizes: 8\n"), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, os.WriteFile(name, []byte("sizes: 8\n"), 0o600))
 	}
 	for given, want := range map[string]string{"mine.yaml": "mine", "mine": "mine", "./quick": "quick"} {
 		s, err := load(given)

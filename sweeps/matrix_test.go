@@ -7,6 +7,9 @@ import (
 	"testing"
 
 	"busbar/internal/coll"
+
+	"github.com/shoenig/test"
+	"github.com/shoenig/test/must"
 )
 
 func TestParseMatrix(t *testing.T) {
@@ -38,18 +41,14 @@ func TestParseMatrix(t *testing.T) {
 func TestPlanOfUnevenCases(t *testing.T) {
 	s, err := Default().With(Overrides{Collectives: []coll.Collective{coll.AllToAllV},
 		Imbalances: []coll.Imbalance{coll.Even, "hot:4"}, MinBytes: new(int64(192)), MaxBytes: new(int64(384))})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, err)
 	want := `alltoallv float32 even 192 B throughput
 alltoallv float32 even 384 B throughput
 alltoallv float32 even 96 B throughput
 alltoallv float32 hot:4 192 B throughput
 alltoallv float32 hot:4 384 B throughput
 `
-	if got := lines(mustPlan(t, s, 3, nil)); got != want {
-		t.Errorf("got\n%s", got)
-	}
+	test.EqOp(t, want, lines(mustPlan(t, s, 3, nil)))
 	s.Parts[0].Imbalances = []coll.Imbalance{(coll.Matrix{{1, 2}, {3, 4}}).Register("m")}
 	if _, err := s.Plan(3, nil); err == nil || !strings.Contains(err.Error(), "2 rows and columns, but the world") {
 		t.Error(err)
@@ -98,9 +97,7 @@ parts:
 		{3, false, "all_gather 96 , all_reduce 64 , broadcast 64 , reduce_scatter 48 , ", 4},
 	} {
 		fitted, err := s.With(Overrides{Fit: c.fit})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, err)
 		got := ""
 		for _, k := range mustPlan(t, fitted, c.world, nil) {
 			if k.Groups.Number > 1 || k.Groups.Alone {

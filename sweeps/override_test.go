@@ -1,12 +1,14 @@
 package sweeps
 
 import (
-	"reflect"
 	"strings"
 	"testing"
 	"time"
 
 	"busbar/internal/coll"
+
+	"github.com/shoenig/test"
+	"github.com/shoenig/test/must"
 )
 
 func with(t *testing.T, text string, o Overrides) (*Sweep, error) {
@@ -73,9 +75,7 @@ func TestWithSizes(t *testing.T) {
 
 func TestOverridesApplyToAllParts(t *testing.T) {
 	s, err := load("quick")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, err)
 	before, _ := load("quick")
 	c, err := s.With(Overrides{
 		Collectives: []coll.Collective{coll.Gather}, Types: []coll.DataType{coll.Int8}, Ops: []coll.RedOp{coll.Max},
@@ -86,27 +86,17 @@ func TestOverridesApplyToAllParts(t *testing.T) {
 		Imbalances: []coll.Imbalance{"hot:4"}, Groups: []coll.Division{""},
 		TimeLimit: new(time.Duration(0)), MaxBytes: new(int64(1 << 20)),
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !reflect.DeepEqual(s, before) {
-		t.Error("With changed its receiver")
-	}
+	must.NoError(t, err)
+	test.Eq(t, before, s)
 	for _, k := range mustPlan(t, c, 2, nil) {
 		if k.Collective != coll.Gather || k.Type != coll.Int8 || k.Root != 1 || k.Placement != coll.InPlace ||
 			k.Mode != coll.Latency || k.SizeBytes > 1<<20 {
 			t.Errorf("%+v", k)
 		}
 	}
-	if want := (Options{Precision: 0.01, Budget: time.Second, Iterations: 20, Aggregate: 2}); c.Options != want {
-		t.Errorf("options are %+v, want %+v", c.Options, want)
-	}
+	test.EqOp(t, (Options{Precision: 0.01, Budget: time.Second, Iterations: 20, Aggregate: 2}), c.Options)
 	for key, where := range c.Origins() {
-		if !strings.HasPrefix(where, "flag -") {
-			t.Errorf("origin of %s: %s", key, where)
-		}
+		test.StrHasPrefix(t, "flag -", where, test.Sprint(key))
 	}
-	if got := c.Origins()["types"]; got != "flag --datatype" {
-		t.Errorf("types come from %q", got)
-	}
+	test.EqOp(t, "flag --datatype", c.Origins()["types"])
 }

@@ -4,13 +4,15 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"reflect"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"busbar/internal/coll"
+
+	"github.com/shoenig/test"
+	"github.com/shoenig/test/must"
 )
 
 func TestParseErrors(t *testing.T) {
@@ -87,9 +89,7 @@ func TestParseReportsAllProblems(t *testing.T) {
 	for line := range strings.Lines(err.Error()) {
 		got = append(got, strings.SplitN(line, " ", 2)[0])
 	}
-	if want := []string{"b.yaml:2:2:", "b.yaml:2:21:", "b.yaml:3:8:", "b.yaml:3:20:"}; !slices.Equal(got, want) {
-		t.Errorf("got %v, want %v in:\n%v", got, want, err)
-	}
+	test.SliceEqOp(t, []string{"b.yaml:2:2:", "b.yaml:2:21:", "b.yaml:3:8:", "b.yaml:3:20:"}, got, test.Sprint(err))
 	var first *Error
 	if !errors.As(err, &first) || first.Line != 2 || first.Column != 2 || first.File != "b.yaml" {
 		t.Errorf("first is %+v", first)
@@ -134,14 +134,10 @@ time_limit: 1h30m
 		Imbalances:  []coll.Imbalance{coll.Even, "hot:2"},
 		Groups:      []coll.Division{"", "4:contiguous", "2:strided"},
 	}
-	if !reflect.DeepEqual(p, want) {
-		t.Errorf("part is\n%+v, want\n%+v", p, want)
-	}
+	test.Eq(t, want, p)
 	options := Options{Precision: 0.005, Budget: 90 * time.Second, Iterations: 7, Check: 3, Aggregate: 4,
 		TimeLimit: 90 * time.Minute}
-	if s.Options != options {
-		t.Errorf("options are %+v, want %+v", s.Options, options)
-	}
+	test.EqOp(t, options, s.Options)
 	if s.Name != "my" || s.Description != "a line" || !slices.Equal(s.Worlds, []int{4, 2}) {
 		t.Errorf("name %q, description %q, worlds %v", s.Name, s.Description, s.Worlds)
 	}
@@ -160,30 +156,22 @@ elements: 1M
 	for _, p := range s.Parts {
 		got = append(got, p.Types[0].String()+" "+p.Sizes.String())
 	}
-	if want := []string{"float64 8, 1K, 1G", "int8 4M elements", "float64 8, 1K, 1G"}; !slices.Equal(got, want) {
-		t.Errorf("got %q, want %q", got, want)
-	}
+	test.SliceEqOp(t, []string{"float64 8, 1K, 1G", "int8 4M elements", "float64 8, 1K, 1G"}, got)
 	origins := s.Origins()
 	for key, want := range map[string]string{
 		"part 1 sizes": "p.yaml:2", "part 2 elements": "p.yaml:3", "part 3 sizes": "p.yaml:5",
 		"part 2 types": "p.yaml:4",
 		"part 1 types": "p.yaml:6", "ops": "default", "budget": "default", "sizes": "", "types": "", "elements": "",
 	} {
-		if origins[key] != want {
-			t.Errorf("origin of %s is %q, want %q", key, origins[key], want)
-		}
+		test.EqOp(t, want, origins[key], test.Sprint(key))
 	}
 }
 
 func TestManualListsKeysAndValues(t *testing.T) {
 	text, err := os.ReadFile("../docs/sweeps.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, err)
 	for _, name := range slices.Concat(allKeys, rangeKeys, Names()) {
-		if !strings.Contains(string(text), "\n| `"+name+"` |") {
-			t.Errorf("docs/sweeps.md has no row for %s", name)
-		}
+		test.StrContains(t, string(text), "\n| `"+name+"` |", test.Sprint(name))
 	}
 	var words []fmt.Stringer
 	for _, w := range coll.Collectives() {
@@ -196,17 +184,13 @@ func TestManualListsKeysAndValues(t *testing.T) {
 		words = append(words, w)
 	}
 	for _, w := range words {
-		if !strings.Contains(string(text), "`"+w.String()+"`") {
-			t.Errorf("docs/sweeps.md lacks %s", w)
-		}
+		test.StrContains(t, string(text), "`"+w.String()+"`", test.Sprint(w))
 	}
 }
 
 func mustParse(t *testing.T, file, text string) *Sweep {
 	t.Helper()
 	s, err := Parse(file, []byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, err)
 	return s
 }

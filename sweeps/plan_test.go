@@ -9,6 +9,9 @@ import (
 
 	"busbar/internal/coll"
 	"busbar/internal/golden"
+
+	"github.com/shoenig/test"
+	"github.com/shoenig/test/must"
 )
 
 func anyPlace(coll.Collective) []coll.Placement {
@@ -26,9 +29,7 @@ func lines(cases []coll.Case) string {
 func mustPlan(t *testing.T, s *Sweep, world int, places func(coll.Collective) []coll.Placement) []coll.Case {
 	t.Helper()
 	cases, err := s.Plan(world, places)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, err)
 	return cases
 }
 
@@ -36,9 +37,7 @@ func TestEmbeddedSweeps(t *testing.T) {
 	points := map[string]int{"pattern": 2, "profile": 9, "baseline": 31, "sizes": 4, "quick": 22*2 + 10*5*2 - 5*2 + 3*5}
 	for _, name := range Names() {
 		s, err := load(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, err)
 		if s.Name != name || s.Description == "" || s.Source == "" {
 			t.Errorf("%s: name %q, description %q, %d bytes of source", name, s.Name, s.Description, len(s.Source))
 		}
@@ -56,16 +55,12 @@ func TestEmbeddedSweeps(t *testing.T) {
 		}
 	}
 	want := []string{"baseline", "full", "moe", "pattern", "profile", "quick", "sizes"}
-	if !slices.Equal(Names(), want) {
-		t.Errorf("names are %v, want %v", Names(), want)
-	}
+	test.SliceEqOp(t, want, Names())
 }
 
 func TestQuickPlanGolden(t *testing.T) {
 	s, err := load("quick")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, err)
 	golden.Text(t, "testdata/quick-world4.golden", lines(mustPlan(t, s, 4, anyPlace)))
 }
 
@@ -115,18 +110,14 @@ reduce int8 max root 1 32 B latency
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			if got := lines(mustPlan(t, mustParse(t, "t.yaml", tt.text), tt.world, tt.places)); got != tt.want {
-				t.Errorf("got\n%swant\n%s", got, tt.want)
-			}
+			test.EqOp(t, tt.want, lines(mustPlan(t, mustParse(t, "t.yaml", tt.text), tt.world, tt.places)))
 		})
 	}
 }
 
 func TestPlanRootAndOp(t *testing.T) {
 	for _, c := range mustPlan(t, mustParse(t, "t.yaml", "collectives: all\nsizes: 1K"), 2, nil) {
-		if root := map[bool]int{true: 0, false: -1}[c.Collective.Rooted()]; c.Root != root {
-			t.Errorf("%s has root %d", c, c.Root)
-		}
+		test.EqOp(t, map[bool]int{true: 0, false: -1}[c.Collective.Rooted()], c.Root, test.Sprint(c))
 		if (c.Op != 0) != c.Collective.Reduces() || c.World != 2 || c.Count == 0 {
 			t.Errorf("%+v", c)
 		}
@@ -171,9 +162,7 @@ func some[T any](random *rand.Rand, from []T) []T {
 func TestPlanInGroups(t *testing.T) {
 	s, err := Parse("g.yaml", []byte("collectives: [all_gather, broadcast]\nsizes: [64]\nroots: all\n"+
 		"groups: [none, '2:strided']\n"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, err)
 	var got []string
 	for _, c := range mustPlan(t, s, 4, nil) {
 		if c.Collective == coll.AllGather || c.Root == 1 {
@@ -183,9 +172,7 @@ func TestPlanInGroups(t *testing.T) {
 	want := []string{"all_gather 4 4 ", "broadcast 4 16 ",
 		"all_gather 2 8 1 alone", "all_gather 2 8 2 alone", "all_gather 2 8 1", "all_gather 2 8 2",
 		"broadcast 2 16 1 alone", "broadcast 2 16 2 alone", "broadcast 2 16 1", "broadcast 2 16 2"}
-	if !slices.Equal(got, want) {
-		t.Errorf("got %q, want %q", got, want)
-	}
+	test.SliceEqOp(t, want, got)
 	if _, err := s.Plan(3, nil); err == nil || !strings.Contains(err.Error(), "2 groups do not divide a world of 3") ||
 		!strings.Contains(err.Error(), "g.yaml:4") {
 		t.Errorf("a world of 3: %v", err)

@@ -4,6 +4,8 @@ import (
 	"math"
 	"slices"
 	"testing"
+
+	"github.com/shoenig/test"
 )
 
 func TestSizes(t *testing.T) {
@@ -22,20 +24,14 @@ func TestSizes(t *testing.T) {
 		{listed([]int64{4 << 20, 1 << 20, 4 << 20}, true), []int64{1 << 20, 4 << 20}, "1M, 4M elements"},
 	}
 	for _, tt := range tests {
-		if got := slices.Collect(tt.sizes.All()); !slices.Equal(got, tt.want) {
-			t.Errorf("%s: got %v, want %v", tt.text, got, tt.want)
-		}
-		if got := tt.sizes.String(); got != tt.text {
-			t.Errorf("got %q, want %q", got, tt.text)
-		}
+		test.SliceEqOp(t, tt.want, slices.Collect(tt.sizes.All()), test.Sprint(tt.text))
+		test.EqOp(t, tt.text, tt.sizes.String())
 	}
 }
 
 func TestRangeCheck(t *testing.T) {
 	for last, good := range map[int64]bool{maxPoints: true, maxPoints + 1: false} {
-		if err := (Sizes{Begin: 1, End: last, Step: 1}).check(); (err == nil) != good {
-			t.Errorf("%d sizes: %v", last, err)
-		}
+		test.EqOp(t, good, ((Sizes{Begin: 1, End: last, Step: 1}).check() == nil), test.Sprint(last))
 	}
 }
 
@@ -45,7 +41,5 @@ func TestUnmet(t *testing.T) {
 		s.Parts = append(s.Parts, Part{Sizes: Sizes{Begin: 8, End: end, Factor: 16}})
 	}
 	want := []string{"largest size is 32K: 8 to 64K by factor 16 does not include 64K"}
-	if got := s.Unmet(); !slices.Equal(got, want) {
-		t.Errorf("got %q, want %q", got, want)
-	}
+	test.SliceEqOp(t, want, s.Unmet())
 }

@@ -1,6 +1,10 @@
 package anonymize
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/shoenig/test"
+)
 
 func TestReplace(t *testing.T) {
 	n := New()
@@ -29,8 +33,6 @@ func TestReplace(t *testing.T) {
 			"2001:db8::3 02:00:00:00:00:02 NCCL 2.27.7 comm 0x55d9607ee240 rank 1 nranks 2 [0x61] 2001:db8::3"},
 		{"all_reduce root 0 float32", "all_reduce root 0 float32"},
 	} {
-		if got := n.Replace(c[0]); got != c[1] {
-			t.Errorf("%q\nis     %q\nwanted %q", c[0], got, c[1])
-		}
+		test.EqOp(t, c[1], n.Replace(c[0]), test.Sprint(c[0]))
 	}
 }

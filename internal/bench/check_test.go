@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"busbar/internal/coll"
+
+	"github.com/shoenig/test"
 )
 
 func TestWaysOf(t *testing.T) {
@@ -14,9 +16,7 @@ func TestWaysOf(t *testing.T) {
 		want  string
 	}{{[ways]int{4, 0, 0}, "in place"}, {[ways]int{0, 0, 1}, "pinned host memory"},
 		{[ways]int{0, 3, 1}, "kernels (3 ranks), pinned host memory (1 rank)"}} {
-		if got := waysOf(c.ranks); got != c.want {
-			t.Errorf("%v: %q, want %q", c.ranks, got, c.want)
-		}
+		test.EqOp(t, c.want, waysOf(c.ranks), test.Sprint(c.ranks))
 	}
 }
 
@@ -54,9 +54,7 @@ func TestHostNear(t *testing.T) {
 func TestToleranceOnlyForAverages(t *testing.T) {
 	for _, c := range []coll.Case{{Op: coll.Sum, Type: coll.Float32}, {Op: coll.Avg, Type: coll.Int32},
 		{Type: coll.Float64}} {
-		if n := near(c); n != (Near{}) {
-			t.Errorf("%s: %+v", c, n)
-		}
+		test.EqOp(t, (Near{}), near(c), test.Sprint(c))
 	}
 }
 

@@ -13,6 +13,9 @@ import (
 	"busbar/internal/coll"
 	"busbar/internal/notice"
 	"busbar/internal/result"
+
+	"github.com/shoenig/test"
+	"github.com/shoenig/test/must"
 )
 
 var allReduce = coll.Case{Collective: coll.AllReduce, Type: coll.Float32, Op: coll.Sum, Root: -1,
@@ -100,9 +103,7 @@ func TestThroughput(t *testing.T) {
 	for average, want := range map[bench.Average]float64{bench.Rank0: 1e-3, bench.Mean: 2e-3, bench.Min: 1e-3} {
 		r := measure(t, 3, allReduce, with(func(o *bench.Options) { o.Average = average }), takes(1e-3, 2e-3, 3e-3))
 		near(t, average.String(), r.Time.Seconds, want, 1e-6)
-		if !strings.Contains(r.Time.Summary, average.String()) {
-			t.Errorf("summary %q, want %s", r.Time.Summary, average)
-		}
+		test.StrContains(t, r.Time.Summary, average.String(), test.Sprint(average))
 	}
 }
 
@@ -464,8 +465,6 @@ func TestTogether(t *testing.T) {
 			}
 			return err
 		})
-		if err := errors.Join(errs...); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, errors.Join(errs...))
 	}
 }

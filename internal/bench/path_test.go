@@ -9,6 +9,9 @@ import (
 	"busbar/internal/coll"
 	"busbar/internal/notice"
 	"busbar/internal/result"
+
+	"github.com/shoenig/test"
+	"github.com/shoenig/test/must"
 )
 
 // watched is a backend whose library reports its path while it is watched.
@@ -65,9 +68,7 @@ func watch(
 		backends[w.Rank] = b
 		return b
 	})
-	if err := errors.Join(errs...); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, errors.Join(errs...))
 	return record, backends
 }
 
@@ -129,9 +130,8 @@ func TestPathUsesSlot(t *testing.T) {
 					}
 				}
 			}, ring(), ring())
-			if want := map[bool]result.Status{false: result.OK, true: result.Wrong}[broken]; r.Status != want {
-				t.Errorf("%+v: %s %s, want %s", k, r.Status, r.Reason, want)
-			}
+			test.EqOp(t, map[bool]result.Status{false: result.OK, true: result.Wrong}[broken], r.Status,
+				test.Sprint(k, r.Reason))
 		}
 	}
 }

@@ -6,6 +6,9 @@ import (
 	"testing"
 
 	"busbar/internal/coll"
+
+	"github.com/shoenig/test"
+	"github.com/shoenig/test/must"
 )
 
 // Every partial result of a reduction, in any order, must be exact in the data type: then the order in which a library
@@ -44,11 +47,7 @@ func checkExact(t *testing.T, typ coll.DataType, op coll.RedOp, n, j int) {
 		f, _ := acc.Float64()
 		b := make([]byte, typ.Size())
 		Encode(typ, f, b)
-		if back := Decode(typ, b); back != f {
-			t.Fatalf("%s %s, world of %d, element %d: after rank %d the result is %g, which %s holds as %g", typ, op, n,
-				j, r, f,
-				typ, back)
-		}
+		must.EqOp(t, f, Decode(typ, b), must.Sprint(typ, op, n, j, r))
 	}
 }
 
@@ -82,9 +81,7 @@ func TestFloats(t *testing.T) {
 		{coll.Float64, -math.MaxFloat64, math.Float64bits(-math.MaxFloat64)},
 	} {
 		Encode(k.typ, k.x, b)
-		if got := bitsOf(k.typ, b); got != k.want {
-			t.Errorf("%s of %g is 0x%x, want 0x%x", k.typ, k.x, got, k.want)
-		}
+		test.EqOp(t, k.want, bitsOf(k.typ, b), test.Sprint(k.typ, k.x))
 	}
 }
 
@@ -176,12 +173,8 @@ func TestAverageTolerance(t *testing.T) {
 		c.Op = k.op
 		recv := make(Host, 64)
 		b := Buffers{Send: make(Host, 64), Recv: recv}
-		if err := load(c, 0, b); err != nil {
-			t.Fatal(err)
-		}
-		if err := recv.Fill(table(tableKey{c.Type, c.Op, c.World, -1}), 0); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, load(c, 0, b))
+		must.NoError(t, recv.Fill(table(tableKey{c.Type, c.Op, c.World, -1}), 0))
 		if recv[4] > 250 {
 			t.Fatal("choose another element")
 		}

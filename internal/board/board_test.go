@@ -42,9 +42,7 @@ func TestBoardShared(t *testing.T) {
 	want := map[int]Seen{2: {sample(12345), 500}}
 	test.Eq(t, want, theirs.All(1500))
 	ours.Slot(2).Beat(1400)
-	if all := theirs.All(1500); all[2].Silence != 100 {
-		t.Errorf("the beat is not seen: %s", all[2].Silence)
-	}
+	test.EqOp(t, 100, theirs.All(1500)[2].Silence)
 }
 
 func TestInvalidFiles(t *testing.T) {

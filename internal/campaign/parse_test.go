@@ -194,21 +194,15 @@ func FuzzParse(f *testing.F) {
 
 func TestManualListsKeys(t *testing.T) {
 	text, err := os.ReadFile("../../docs/campaigns.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, err)
 	for _, keys := range [][]string{planKeys, levelKeys, jobKeys} {
 		for _, key := range keys {
-			if !strings.Contains(string(text), "\n| `"+key+"` |") {
-				t.Errorf("docs/campaigns.md has no row for %s", key)
-			}
+			test.StrContains(t, string(text), "\n| `"+key+"` |", test.Sprint(key))
 		}
 	}
 	_, rest, _ := strings.Cut(string(text), "```yaml\n")
 	example, _, _ := strings.Cut(rest, "```")
-	if p := mustParse(t, example); len(p.All()) != 5*4*6 {
-		t.Errorf("the manual's plan has %d launches", len(p.All()))
-	}
+	test.EqOp(t, 5*4*6, len(mustParse(t, example).All()))
 }
 
 func TestExampleParses(t *testing.T) {

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"math"
 	"testing"
+
+	"github.com/shoenig/test"
 )
 
 // roundTrip reads every value back from its text.
@@ -52,9 +54,7 @@ func TestOther(t *testing.T) {
 	if _, err := ParseCollective(string(b)); err == nil {
 		t.Error("it can be asked for")
 	}
-	if f := Other.BusFactor(8); f != 0 {
-		t.Errorf("its busbw is %g times algbw", f)
-	}
+	test.EqOp(t, 0, Other.BusFactor(8))
 }
 
 func TestAlternativeSpellings(t *testing.T) {
@@ -100,9 +100,7 @@ func TestSizes(t *testing.T) {
 		}
 	}
 	for n, want := range map[int64]string{8: "8", 1000: "1000", 1024: "1K", 1536: "1536", 8 << 30: "8G", 0: "0"} {
-		if s := FormatSize(n, false); s != want {
-			t.Errorf("%d is %q", n, s)
-		}
+		test.EqOp(t, want, FormatSize(n, false), test.Sprint(n))
 		if back, err := ParseSize(FormatSize(n, true)); err != nil || back != n {
 			t.Errorf("%q reads back as %d, %v", FormatSize(n, true), back, err)
 		}
@@ -139,9 +137,7 @@ func TestSizesMatchNCCLTests(t *testing.T) {
 		}
 	}
 	for t64, count := range map[DataType]int64{Int8: 240, Float16: 120, Float64: 30} {
-		if c := (Case{Collective: AllGather, Type: t64, World: 4}).WithSize(1000); c.Count != count {
-			t.Errorf("%s: %d elements a rank, wanted %d", t64, c.Count, count)
-		}
+		test.EqOp(t, count, (Case{Collective: AllGather, Type: t64, World: 4}).WithSize(1000).Count, test.Sprint(t64))
 	}
 	if (Collective(0)).BusFactor(0) != 0 || AllReduce.BusFactor(1) != 0 || (Case{}).AlgBW(0) != 0 {
 		t.Error("a world of one has no bus")
@@ -181,13 +177,9 @@ func TestBufferCounts(t *testing.T) {
 		if got != want {
 			t.Errorf("%s: %v, wanted %v", k, got, want)
 		}
-		if m := c.MemoryBytes(2); m != want[0]+want[1] {
-			t.Errorf("%s: %d bytes", k, m)
-		}
+		test.EqOp(t, want[0]+want[1], c.MemoryBytes(2), test.Sprint(k))
 		c.Placement = InPlace
-		if m := c.MemoryBytes(2); m != max(want[0], want[1]) {
-			t.Errorf("%s in place: %d bytes", k, m)
-		}
+		test.EqOp(t, max(want[0], want[1]), c.MemoryBytes(2), test.Sprint(k))
 	}
 }
 

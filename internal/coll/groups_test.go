@@ -2,39 +2,40 @@ package coll_test
 
 import (
 	"fmt"
-	"slices"
 	"testing"
 
 	"busbar/internal/coll"
+	"busbar/internal/golden"
+
+	"github.com/shoenig/test"
 )
 
 func TestDivision(t *testing.T) {
-	for _, k := range []struct {
-		text, spelling string
-		world          int
-		of             []int // group of each rank
-		second         string
-	}{
-		{"2", "2:contiguous", 4, []int{1, 1, 2, 2}, "group 2 (ranks 2, 3)"},
-		{"2:strided", "2:strided", 4, []int{1, 2, 1, 2}, "group 2 (ranks 1, 3)"},
-		{"2:contiguous", "2:contiguous", 6, []int{1, 1, 1, 2, 2, 2}, "group 2 (ranks 3-5)"},
-		{"3:strided", "3:strided", 9, []int{1, 2, 3, 1, 2, 3, 1, 2, 3}, "group 2 (ranks 1, 4, … 7)"},
-		{"none", "", 3, []int{1, 1, 1}, ""},
-	} {
-		d, err := coll.ParseDivision(k.text)
-		size, sizeErr := d.Size(k.world)
-		if err != nil || sizeErr != nil || string(d) != k.spelling || size != k.world/d.N() {
-			t.Errorf("%s is %q, groups of %d: %v, %v", k.text, d, size, err, sizeErr)
+	for _, k := range golden.Table[struct {
+		Text, Spelling string
+		World          int
+		Of             []int
+		Second         string
+	}](t, `
+		Text          Spelling      World  Of                         Second
+		2             2:contiguous  4      1; 1; 2; 2                 group 2 (ranks 2, 3)
+		2:strided     2:strided     4      1; 2; 1; 2                 group 2 (ranks 1, 3)
+		2:contiguous  2:contiguous  6      1; 1; 1; 2; 2; 2           group 2 (ranks 3-5)
+		3:strided     3:strided     9      1; 2; 3; 1; 2; 3; 1; 2; 3  group 2 (ranks 1, 4, … 7)
+		none          -             3      1; 1; 1
+	`) {
+		d, err := coll.ParseDivision(k.Text)
+		size, sizeErr := d.Size(k.World)
+		if err != nil || sizeErr != nil || string(d) != k.Spelling || size != k.World/d.N() {
+			t.Errorf("%s is %q, groups of %d: %v, %v", k.Text, d, size, err, sizeErr)
 		}
 		var of []int
-		for rank := range k.world {
-			of = append(of, d.Of(rank, k.world))
+		for rank := range k.World {
+			of = append(of, d.Of(rank, k.World))
 		}
-		if !slices.Equal(of, k.of) {
-			t.Errorf("%s of %d: %v, want %v", k.text, k.world, of, k.of)
-		}
-		if got := (coll.Groups{Division: d, Number: 2}).WithRanks(size); k.second != "" && got != k.second {
-			t.Errorf("%s: %s, want %s", k.text, got, k.second)
+		test.SliceEqOp(t, k.Of, of, test.Sprint(k.Text, k.World))
+		if got := (coll.Groups{Division: d, Number: 2}).WithRanks(size); k.Second != "" && got != k.Second {
+			t.Errorf("%s: %s, want %s", k.Text, got, k.Second)
 		}
 	}
 	for _, text := range []string{"", "1", "0", "-2", "x", "2:", "2:both", "2:strided:1", "2,4"} {
@@ -52,7 +53,5 @@ func TestDivision(t *testing.T) {
 	if alone.Compare(together) >= 0 || together.Compare(alone) <= 0 || alone.Compare(alone) != 0 {
 		t.Error("a group alone does not come first")
 	}
-	if got := fmt.Sprint(alone, together, coll.Groups{}); got != "group 2 alone of 2:strided group 2 of 2:strided " {
-		t.Errorf("names are %q", got)
-	}
+	test.EqOp(t, "group 2 alone of 2:strided group 2 of 2:strided ", fmt.Sprint(alone, together, coll.Groups{}))
 }

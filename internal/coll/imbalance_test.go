@@ -4,6 +4,8 @@ import (
 	"errors"
 	"slices"
 	"testing"
+
+	"github.com/shoenig/test"
 )
 
 func uneven(i Imbalance, world int, bytes int64) Case {
@@ -29,9 +31,7 @@ func TestImbalances(t *testing.T) {
 		{"zipf:50", 2, 64, Matrix{{32, 0}, {32, 0}}, 64},
 	} {
 		k := uneven(c.imbalance, c.world, c.bytes)
-		if k.SizeBytes != c.size {
-			t.Errorf("%s of %d bytes: size %d, want %d", c.imbalance, c.bytes, k.SizeBytes, c.size)
-		}
+		test.EqOp(t, c.size, k.SizeBytes, test.Sprint(c.imbalance, c.bytes))
 		checkParts(t, k, c.want)
 	}
 }
@@ -52,9 +52,7 @@ func checkParts(t *testing.T, k Case, want Matrix) {
 			t.Errorf("%s: counts of rank %d differ", k, from)
 		}
 		for to := range want {
-			if at := k.Offsets(to)[from]; at != total(sends[:to]) {
-				t.Errorf("%s: %d to %d begins at %d", k, from, to, at)
-			}
+			test.EqOp(t, total(sends[:to]), k.Offsets(to)[from], test.Sprint(k, from, to))
 		}
 	}
 }
@@ -68,9 +66,7 @@ func TestImbalanceMatrix(t *testing.T) {
 	}
 	k := uneven(i, 3, i.Bytes())
 	checkParts(t, k, m)
-	if k.SizeBytes != 480 {
-		t.Errorf("size %d", k.SizeBytes)
-	}
+	test.EqOp(t, 480, k.SizeBytes)
 	checkParts(t, uneven(i, 3, 960), Matrix{{0, 320, 64}, {32, 0, 0}, {96, 640, 0}})
 	if even, is := k.EvenVolume(); !is || even.Imbalance != Even || even.SizeBytes != 192 { // 576 bytes in all, 64 each
 		t.Errorf("even volume %s, %t", even, is)
@@ -90,9 +86,7 @@ func TestEvenVolume(t *testing.T) {
 		t.Error("an even reference that is 9 % off")
 	}
 	a := Case{Collective: AllToAllV, Type: Float32, World: 3, Imbalance: Even}.WithSize(1008)
-	if b := a.WithSize(1011); a != b {
-		t.Errorf("two cases of one exchange: %+v, %+v", a, b)
-	}
+	test.EqOp(t, a.WithSize(1011), a)
 }
 
 // Every size, and even of 1/n where floats are inexact, has the parts that integers give.

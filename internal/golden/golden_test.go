@@ -36,3 +36,19 @@ func TestText(t *testing.T) {
 	*update = false
 	test.EqOp(t, "", fails("as it is\n"))
 }
+
+func TestLines(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a.txt")
+	must.NoError(t, os.WriteFile(path, []byte("a | old\nb | 1 0.5\nb | 2\n"), 0o644))
+	fails := func(what string, got ...string) bool {
+		s := &spy{TB: t}
+		Lines(s, path, what, got)
+		return s.failed != ""
+	}
+	test.False(t, fails("b", "1 0.5", "2") || fails("c"))
+	test.True(t, fails("b", "2", "1 0.5") && fails("b", "2") && fails("a") && fails("a", "new"))
+	defer func(before bool) { *update = before }(*update)
+	*update = true
+	test.False(t, fails("a", "new", "1.1234567899"))
+	test.FileContains(t, path, "a | new\na | 1.123456789\nb | 1 0.5\nb | 2\n")
+}

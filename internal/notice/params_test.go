@@ -148,9 +148,7 @@ func TestAlike(t *testing.T) {
 		{nccllogs.LibraryMessage{Cause: "nic-event"}, nccllogs.LibraryMessage{Cause: "nic-port-error"}, false},
 		{nccllogs.LLForLarge{}, nccllogs.UnreachableInterface{}, false},
 	} {
-		if got := notice.Alike(c.a, c.b); got != c.want {
-			t.Errorf("%+v, %+v: %v", c.a, c.b, got)
-		}
+		test.EqOp(t, c.want, notice.Alike(c.a, c.b), test.Sprint(c.a, c.b))
 	}
 }
 

@@ -71,9 +71,7 @@ func TestOutputs(t *testing.T) {
 				t.Errorf("%s: rank %d gives %v, want the first of %v", c.collective, r, got, in[r])
 			}
 		}
-		if got := output(k, c.rank, 0); !slices.Equal(got, c.want) {
-			t.Errorf("%s %s: rank %d gets %v, want %v", c.collective, c.op, c.rank, got, c.want)
-		}
+		test.SliceEqOp(t, c.want, output(k, c.rank, 0), test.Sprint(c.collective, c.op, c.rank))
 	}
 }
 

@@ -4,6 +4,8 @@ import (
 	"testing"
 
 	"busbar/internal/notice"
+
+	"github.com/shoenig/test"
 )
 
 func TestCrowded(t *testing.T) {
@@ -13,8 +15,6 @@ func TestCrowded(t *testing.T) {
 		warning:            {Warnings: notice.Of(notice.Recorded{Text: "first"}, warning)},
 		notice.SharedGPU{}: {Method: Method{Shared: true}},
 	} {
-		if got := run.Crowded(); got != want {
-			t.Errorf("%v, want %v", got, want)
-		}
+		test.EqOp(t, want, run.Crowded())
 	}
 }

@@ -3,6 +3,8 @@ package result
 import (
 	"strings"
 	"testing"
+
+	"github.com/shoenig/test/must"
 )
 
 func TestDifferencesOfEnvironment(t *testing.T) {
@@ -19,9 +21,7 @@ func TestDifferencesOfEnvironment(t *testing.T) {
 	}
 	notes := func(paths ...string) []string {
 		d, err := Merge(paths, MergeOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, err)
 		return texts(d.Notes())
 	}
 	if got := notes(paths...); len(got) != 1 ||

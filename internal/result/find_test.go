@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"busbar/internal/notice"
+
+	"github.com/shoenig/test/must"
 )
 
 func TestFind(t *testing.T) {
@@ -20,19 +22,13 @@ func TestFind(t *testing.T) {
 		"r/sub/c.jsonl", "r/merged.jsonl", "r/merged.csv",
 		"r/a_ranks.jsonl", "r/plots/p.png",
 		"r/.hidden/d.jsonl", "r/.e.jsonl", "r/notes", "empty/x.csv"} {
-		if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o777), os.WriteFile(name, nil, 0o666)); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, errors.Join(os.MkdirAll(filepath.Dir(name), 0o777), os.WriteFile(name, nil, 0o666)))
 	}
 	for from, to := range map[string]string{"link": "r", "r/z.jsonl": "a.jsonl", "r/nowhere.jsonl": "gone",
 		"one.jsonl": "r/b.jsonl", "r/up": "..", "far/away": "../r/sub",
 		"far/self": "."} {
-		if err := os.MkdirAll(filepath.Dir(from), 0o777); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.Symlink(to, from); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, os.MkdirAll(filepath.Dir(from), 0o777))
+		must.NoError(t, os.Symlink(to, from))
 	}
 	for _, c := range []struct {
 		args, want string
@@ -63,11 +59,9 @@ func TestFind(t *testing.T) {
 func TestFindSkipsFolders(t *testing.T) {
 	t.Chdir(t.TempDir())
 	record := writeLines(t, "r", "a.jsonl", "{}\n")
-	if err := errors.Join(syscall.Mkfifo("r/pipe.jsonl", 0o666), syscall.Mkfifo("r/pipe", 0o666),
+	must.NoError(t, errors.Join(syscall.Mkfifo("r/pipe.jsonl", 0o666), syscall.Mkfifo("r/pipe", 0o666),
 		os.Symlink("/dev/null", "r/null.jsonl"),
-		os.Symlink("turn.jsonl", "r/turn.jsonl")); err != nil {
-		t.Fatal(err)
-	}
+		os.Symlink("turn.jsonl", "r/turn.jsonl")))
 	files, notes, err := Search("r")
 	want := []string{
 		`r/null.jsonl: {"code":"not-a-file","parameters":{"is":"a device or socket"}}`,

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"busbar/internal/step"
+
+	"github.com/shoenig/test/must"
 )
 
 // documented reads the tables of docs/file-format.md: the names in the first column of each, by the heading above it.
@@ -19,9 +21,7 @@ import (
 func documented(t *testing.T) map[string][]string {
 	t.Helper()
 	b, err := os.ReadFile("../../docs/file-format.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, err)
 	heading := regexp.MustCompile("^##+ (.*)$")
 	row := regexp.MustCompile("^((?:(?:, )?`[^`]+`\\??)+) \\| [^|]+$")
 	quoted := regexp.MustCompile("`([^`]+)`")

@@ -9,6 +9,9 @@ import (
 	"testing"
 
 	"busbar/internal/coll"
+
+	"github.com/shoenig/test"
+	"github.com/shoenig/test/must"
 )
 
 // failing makes the disk fail for files whose path contains part, until the test ends.
@@ -70,9 +73,7 @@ func TestDiskFull(t *testing.T) {
 	if len(rescue.Records) != 2 || rescue.End == nil || rescue.Run.ID != main.Run.ID {
 		t.Errorf("in the rescue file: %+v", rescue)
 	}
-	if rows := csvRows(t, MergeOptions{}, w.Path(), full.Rescue); len(rows) != 4 {
-		t.Errorf("%d rows of both", len(rows))
-	}
+	test.EqOp(t, 4, len(csvRows(t, MergeOptions{}, w.Path(), full.Rescue)))
 }
 
 func TestNoSpaceLeft(t *testing.T) {
@@ -92,9 +93,7 @@ func TestFileRemovedWhileWriting(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "results")
 	w, _ := newWriter(t, dir, sampleRun())
 	sampleAppend(t, w, 2)
-	if err := os.RemoveAll(dir); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, os.RemoveAll(dir))
 	gone := failedAppend(t, w)
 	if err := w.End(End{Outcome: Aborted}); !gone.Gone || !errors.As(err, &gone) {
 		t.Errorf("gone: %v, end: %v", gone.Gone, err)

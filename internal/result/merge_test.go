@@ -2,6 +2,7 @@ package result
 
 import (
 	"cmp"
+	_ "embed"
 	"encoding/csv"
 	"errors"
 	"fmt"
@@ -14,15 +15,16 @@ import (
 	"busbar/internal/coll"
 	"busbar/internal/golden"
 	"busbar/internal/notice"
+
+	"github.com/shoenig/test"
+	"github.com/shoenig/test/must"
 )
 
 // csvRows merges files and returns the rows of the CSV by column name.
 func csvRows(t *testing.T, o MergeOptions, files ...string) []map[string]string {
 	t.Helper()
 	d, err := Merge(files, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, err)
 	return rowsOfTable(t, d)
 }
 
@@ -30,9 +32,7 @@ func rowsOfTable(t *testing.T, d *Dataset) (rows []map[string]string) {
 	t.Helper()
 	var b strings.Builder
 	n, err := d.Write(Output{CSV, &b})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, err)
 	lines, err := csv.NewReader(strings.NewReader(b.String())).ReadAll()
 	if err != nil || n != len(lines)-1 {
 		t.Fatalf("%d rows, %d lines, %v", n, len(lines), err)
@@ -102,60 +102,24 @@ func written(t *testing.T, dir, name, description string) string {
 	return writeLines(t, dir, name, lines...)
 }
 
+//go:embed testdata/merges.txt
+var merges string
+
 func TestMergeDropsDuplicates(t *testing.T) {
-	const replaced, part = `"records-replaced","parameters":{"records":1}`, `"part-of-run"`
-	for _, c := range []struct {
-		name  string
-		files []string
-		want  string
-		notes []string // in order
-	}{
-		{"two launches", []string{"a reduce end", "b reduce end"}, "a 1 all_reduce ok, b 1 all_reduce ok", nil},
-		{"older first", []string{"b reduce end", "a reduce end"}, "a 1 all_reduce ok, b 1 all_reduce ok", nil},
-		{"copy", []string{"a reduce gather end", "a reduce gather end"}, "a 1 all_reduce ok, a 2 all_gather ok",
-			[]string{`"records-copied","parameters":{"records":2}`}},
-		{"copy of a running run", []string{"a reduce torn", "a reduce gather end"},
-			"a 1 all_reduce ok, a 2 all_gather ok", []string{`"records-copied","parameters":{"records":1}`,
-				`:3: {"code":"torn-line"}`, `"part-of-run","parameters":{"ending":{},"records":1}`}},
-		{"ok replaces a timeout", []string{"a reduce gather:timeout", "b<a gather end"},
-			"a 1 all_reduce ok, b 1 all_gather ok", []string{replaced, part}},
-		{"ok stays", []string{"a gather end", "b<a gather:failed end"}, "a 1 all_gather ok", []string{replaced}},
-		{"chain", []string{"a gather:oom end", "b<a reduce end", "c<b gather end"},
-			"b 1 all_reduce ok, c 1 all_gather ok", []string{replaced}},
-		{"not a chain", []string{"a gather end", "b gather:oom end"}, "a 1 all_gather ok, b 1 all_gather oom", nil},
-		{"two launches continued by one", []string{"a gather end", "b gather end", "c<a,b reduce end"},
-			"a 1 all_gather ok, b 1 all_gather ok, c 1 all_reduce ok", nil},
-		{"two launches continued by one, one failed",
-			[]string{"a gather:failed end", "b gather end", "c<a,b reduce end"},
-			"b 1 all_gather ok, c 1 all_reduce ok", []string{replaced}},
-		{"wrong, timeout, ok", []string{"a gather:wrong end", "b<a gather:timeout end", "c<b gather end"},
-			"a 1 all_gather wrong, c 1 all_gather ok", []string{replaced}},
-		{"timeout, skipped, failed", []string{"a gather:timeout end", "b<a gather:skipped end",
-			"c<a,b gather:failed end"}, "c 1 all_gather failed", []string{replaced, replaced}},
-		{"another backend", []string{"a gather:oom end", "b.gloo<a gather end"},
-			"a 1 all_gather oom, b 1 all_gather ok", nil},
-		{"another cycle", []string{"a gather:oom@1 end", "b<a gather@2 end"},
-			"a 1 all_gather oom, b 1 all_gather ok", nil},
-		{"continues an absent run", []string{"b<a gather end"}, "b 1 all_gather ok",
-			[]string{`"resumed-run-missing","parameters":{"run":"a"}`}},
-		{"no points", []string{"a reduce end", "b"}, "a 1 all_reduce ok",
-			[]string{`{"code":"no-points","parameters":{"ending":{}}}`}},
-		{"two runs in one file", []string{"a gather run gather"}, "a 1 all_gather ok", []string{`"second-run"`, part}},
-	} {
+	for _, c := range golden.Table[struct {
+		Name, Want   string
+		Files, Notes []string
+	}](t, merges) {
 		var files []string
 		dir := t.TempDir()
-		for i, f := range c.files {
+		for i, f := range c.Files {
 			files = append(files, written(t, dir, fmt.Sprintf("%d.jsonl", i), f))
 		}
 		d, err := Merge(files, MergeOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := summary(rowsOfTable(t, d)); got != c.want {
-			t.Errorf("%s: got  %s\nwant %s", c.name, got, c.want)
-		}
-		if notes := texts(d.Notes()); !slices.EqualFunc(notes, c.notes, strings.Contains) {
-			t.Errorf("%s: notes are %q, want %q", c.name, notes, c.notes)
+		must.NoError(t, err)
+		test.EqOp(t, c.Want, summary(rowsOfTable(t, d)), test.Sprint(c.Name))
+		if notes := texts(d.Notes()); !slices.EqualFunc(notes, c.Notes, strings.Contains) {
+			t.Errorf("%s: notes are %q, want %q", c.Name, notes, c.Notes)
 		}
 	}
 }
@@ -180,9 +144,7 @@ func TestChainOfTwo(t *testing.T) {
 			b := written(t, dir, "b.jsonl", fmt.Sprintf("b<a gather:%s", statuses[i]))
 			a1, b1 := fmt.Sprintf("a 1 all_gather %s", earlier), fmt.Sprintf("b 1 all_gather %s", statuses[i])
 			rows := map[string]string{"both": a1 + ", " + b1, "earlier": a1, "later": b1}[left]
-			if got := summary(csvRows(t, MergeOptions{}, b, a)); got != rows {
-				t.Errorf("%s, later %s: got  %s\nwant %s", earlier, statuses[i], got, rows)
-			}
+			test.EqOp(t, rows, summary(csvRows(t, MergeOptions{}, b, a)), test.Sprint(earlier, statuses[i]))
 		}
 	}
 }
@@ -203,10 +165,8 @@ func TestMergeErrors(t *testing.T) {
 		!strings.Contains(err.Error(), "--include-simulated") || !strings.Contains(err.Error(), r) {
 		t.Errorf("rehearsed beside measured: %v", err)
 	}
-	if got := summary(csvRows(t, MergeOptions{IncludeRehearsed: true}, a, r)); got !=
-		"a 1 all_reduce ok, r 1 all_reduce ok" {
-		t.Errorf("let in: %s", got)
-	}
+	test.EqOp(t, "a 1 all_reduce ok, r 1 all_reduce ok", summary(csvRows(t, MergeOptions{IncludeRehearsed: true},
+		a, r)))
 	if rows := csvRows(t, MergeOptions{}, r); len(rows) != 1 || rows[0]["backend"] != "nccl-rehearsal" {
 		t.Errorf("rehearsed alone: %v", rows)
 	}
@@ -236,9 +196,7 @@ func TestMergedTable(t *testing.T) {
 	cold.Warnings = notice.Of(notice.Recorded{Text: "oversubscribed: by far"})
 	path := writeLines(t, t.TempDir(), "a.jsonl", append([]any{cold}, numbered(record, skipped, unclaimed)...)...)
 	d, err := Merge([]string{path}, MergeOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, err)
 	var table, lines, text strings.Builder
 	if n, err := d.Write(Output{CSV, &table}, Output{JSONL, &lines}, Output{Markdown, &text}); err != nil || n != 3 {
 		t.Fatal(n, err)

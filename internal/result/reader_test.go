@@ -10,6 +10,9 @@ import (
 
 	"busbar/internal/coll"
 	"busbar/internal/notice"
+
+	"github.com/shoenig/test"
+	"github.com/shoenig/test/must"
 )
 
 func TestUnusableFiles(t *testing.T) {
@@ -138,9 +141,7 @@ func TestManyBadLinesSummarised(t *testing.T) {
 		t.Errorf("%d records, %d problems, the last %v", len(f.Records), len(f.Problems), f.Problems[len(f.Problems)-1])
 	}
 	d, err := Merge([]string{path}, MergeOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, err)
 	err = d.Each(func(Row) error { return nil })
 	merged := texts(d.Notes()[:maxProblems+1]) // but for how the run ended
 	if want := texts(f.Problems); err != nil || len(d.Notes()) != maxProblems+2 || !slices.Equal(merged, want) {
@@ -163,9 +164,7 @@ func FuzzRead(f *testing.F) {
 		End{Kind: KindEnd, Outcome: Complete},
 	)
 	b, err := os.ReadFile(whole)
-	if err != nil {
-		f.Fatal(err)
-	}
+	must.NoError(f, err)
 	for _, seed := range []string{string(b), string(b[:len(b)/2]), string(b[:20]), "", "{}\n",
 		"\x00", string(b) + string(b),
 		strings.ReplaceAll(string(b), "all_reduce", "sendrecv"),
@@ -174,9 +173,7 @@ func FuzzRead(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
 		path := filepath.Join(dir, "fuzzed.jsonl")
-		if err := os.WriteFile(path, b, 0o666); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, os.WriteFile(path, b, 0o666))
 		file, err := ReadFile(path)
 		if err != nil {
 			return
@@ -186,13 +183,9 @@ func FuzzRead(f *testing.F) {
 				t.Errorf("an unsound record: %+v", r)
 			}
 		}
-		if err := writeText(new(strings.Builder), &file.Run, file.Ranks, file.Records, file.End); err != nil {
-			t.Error(err)
-		}
+		test.NoError(t, writeText(new(strings.Builder), &file.Run, file.Ranks, file.Records, file.End))
 		d, err := Merge([]string{path}, MergeOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, err)
 		rows, err := d.Write(Output{CSV, new(strings.Builder)})
 		if err != nil || rows > len(file.Records) {
 			t.Errorf("%d rows of %d records, %v", rows, len(file.Records), err)

@@ -9,6 +9,8 @@ import (
 
 	"busbar/internal/coll"
 	"busbar/internal/notice"
+
+	"github.com/shoenig/test/must"
 )
 
 // TestResume: of runs with the same key, older first, points with status ok are done.
@@ -55,25 +57,17 @@ func TestResumeSteps(t *testing.T) {
 	run.Step.Interval = 2e-4
 	w, _ := newWriter(t, dir, run)
 	appendGroup(t, w, &run, 1, 6)
-	if err := w.AppendRound(&StepRound{N: 3, Number: 1, Round: sampleRound(0)}); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, w.AppendRound(&StepRound{N: 3, Number: 1, Round: sampleRound(0)}))
 	failed := StepRecord{N: 4, Point: run.Step.Points[3], Status: Failed, Why: Because(notice.RankFailed{Problem: "x"})}
-	if err := w.Append(&failed); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, w.Append(&failed))
 	collectives := sampleRun()
 	collectives.ID = "run-2"
 	c, _ := newWriter(t, dir, collectives)
 	sampleAppend(t, c, 1)
 	files, err := Find(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, err)
 	text, err := os.ReadFile(w.Path())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, err)
 	imported := writeLines(t, dir, "imported.jsonl", strings.Replace(
 		strings.ReplaceAll(string(text), "run-1", "run-0"), `"step":{`, `"imported":{},"step":{`, 1))
 	torn := writeLines(t, dir, "torn.jsonl", string(text)+`{"kind":"rou`)

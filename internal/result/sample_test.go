@@ -9,6 +9,8 @@ import (
 
 	"busbar/internal/coll"
 	"busbar/internal/notice"
+
+	"github.com/shoenig/test/must"
 )
 
 func sampleRun() Run {
@@ -39,9 +41,7 @@ func sampleCase(t testing.TB, c coll.Collective, elements int64) coll.Case {
 		k.Root = 0
 	}
 	k, err := k.WithElements(elements)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, err)
 	return k
 }
 
@@ -78,17 +78,11 @@ func writeLines(t testing.TB, dir, name string, lines ...any) string {
 			continue
 		}
 		line, err := json.Marshal(l)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, err)
 		b = append(append(b, line...), '\n')
 	}
-	if err := os.MkdirAll(dir, 0o777); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, b, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, os.MkdirAll(dir, 0o777))
+	must.NoError(t, os.WriteFile(path, b, 0o666))
 	return path
 }
 

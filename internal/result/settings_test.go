@@ -2,6 +2,8 @@ package result
 
 import (
 	"testing"
+
+	"github.com/shoenig/test"
 )
 
 func TestSettings(t *testing.T) {
@@ -18,8 +20,6 @@ func TestSettings(t *testing.T) {
 			Config: "ncclConfig_t (24 bytes, version 21400): blocking=0; " +
 				"ncclCollConfig_t (64 bytes, version 23100): algSelection=ring forceAlgSelection=1"},
 	} {
-		if got := m.Settings().String(); got != want {
-			t.Errorf("%q, want %q", got, want)
-		}
+		test.EqOp(t, want, m.Settings().String())
 	}
 }

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"busbar/internal/notice"
+
+	"github.com/shoenig/test/must"
 )
 
 func TestMergeUnreadableFiles(t *testing.T) {
@@ -19,9 +21,7 @@ func TestMergeUnreadableFiles(t *testing.T) {
 		t.Errorf("opening: %v", err)
 	}
 	s, err := openSource(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, err)
 	if err := new(Dataset).settle(ctx, []*source{s}); !errors.Is(err, stop) {
 		t.Errorf("settling: %v", err)
 	}

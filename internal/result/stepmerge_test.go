@@ -11,6 +11,8 @@ import (
 
 	"busbar/internal/golden"
 	"busbar/internal/notice"
+
+	"github.com/shoenig/test/must"
 )
 
 // interruptedAndResumed writes a run that was cut off in its second group, and its continuation, and returns their
@@ -23,14 +25,10 @@ func interruptedAndResumed(t *testing.T, dir string) (first, second string) {
 	appendGroup(t, w, &run, 1, 12)
 	failed := StepRecord{N: 3, Point: run.Step.Points[2], Status: Failed,
 		Why: Because(notice.RankFailed{Rank: 1, Problem: "a link went down"})}
-	if err := w.Append(&failed); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, w.Append(&failed))
 	for k := 1; k <= 4; k++ {
 		for n := 3; n <= 4; n++ { // what failed was fast
-			if err := w.AppendRound(&StepRound{N: n, Number: k, Round: sampleRound(0.01 * float64(n-3))}); err != nil {
-				t.Fatal(err)
-			}
+			must.NoError(t, w.AppendRound(&StepRound{N: n, Number: k, Round: sampleRound(0.01 * float64(n-3))}))
 		}
 	}
 	again := run
@@ -38,9 +36,7 @@ func interruptedAndResumed(t *testing.T, dir string) (first, second string) {
 	again.Rehearse = true
 	v, _ := newWriter(t, dir, again)
 	appendGroup(t, v, &again, 3, 5)
-	if err := v.End(End{Outcome: Complete}); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, v.End(End{Outcome: Complete}))
 	return w.Path(), v.Path()
 }
 
@@ -76,9 +72,7 @@ func TestMergeSteps(t *testing.T) {
 		t.Errorf("problems %v", problems)
 	}
 	b, err := os.ReadFile(first)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, err)
 	// A copy duplicates no rows, and a file without steps is reported.
 	copied := writeLines(t, dir, "copy.jsonl", string(b))
 	other := writeLines(t, dir, "other.jsonl", sampleRun())
@@ -109,9 +103,7 @@ func TestStepsCSV(t *testing.T) {
 		rows = append(rows, merged...)
 	}
 	var b strings.Builder
-	if err := WriteStepsCSV(&b, rows); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, WriteStepsCSV(&b, rows))
 	golden.Text(t, "testdata/steps.csv", b.String())
 }
 
@@ -129,9 +121,7 @@ func TestMergeWithSteps(t *testing.T) {
 		{MergeOptions{NoSteps: true}, 0, 1, []notice.Notice{notice.New(notice.StepsSkipped{Files: 2})}},
 	} {
 		d, err := Merge(files, c.options)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, err)
 		rows := len(rowsOfTable(t, d))
 		if notes := d.Notes(); rows != 2 || len(d.StepFiles()) != c.steps || len(d.Runs()) != c.runs ||
 			!slices.EqualFunc(notes, c.notes, notice.Notice.Equal) {

@@ -4,13 +4,15 @@ import (
 	"errors"
 	"math"
 	"path/filepath"
-	"reflect"
 	"strings"
 	"testing"
 
 	"busbar/internal/coll"
 	"busbar/internal/notice"
 	"busbar/internal/step"
+
+	"github.com/shoenig/test"
+	"github.com/shoenig/test/must"
 )
 
 // sampleSteps is a run of two buckets under each of two types.
@@ -62,47 +64,33 @@ func appendGroup(t *testing.T, w *Writer, run *Run, first, rounds int) {
 	for k := 1; k <= rounds; k++ {
 		for n := first; n < first+2; n++ {
 			r := StepRound{N: n, Number: k, Round: sampleRound(exposedOf(n, k))}
-			if err := w.AppendRound(&r); err != nil {
-				t.Fatal(err)
-			}
+			must.NoError(t, w.AppendRound(&r))
 			all[n] = append(all[n], r.Round)
 		}
 	}
 	for n := first; n < first+2; n++ {
 		r := sampleStep(run, n, all[n])
-		if err := w.Append(&r); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, w.Append(&r))
 	}
 }
 
 func mustReadSteps(t *testing.T, path string) *StepFile {
 	t.Helper()
 	f, err := ReadSteps(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, err)
 	return f
 }
 
 func TestStepsReadBack(t *testing.T) {
 	run := sampleSteps()
 	w, warned := newWriter(t, t.TempDir(), run)
-	if name := filepath.Base(w.Path()); name != "step_nccl_world4_20261121T011155482Z.jsonl" {
-		t.Errorf("the file is called %s", name)
-	}
-	if name := filepath.Base(w.TraceFolder()); name != "step_nccl_world4_20261121T011155482Z_trace" {
-		t.Errorf("the folder of traces is called %s", name)
-	}
+	test.EqOp(t, "step_nccl_world4_20261121T011155482Z.jsonl", filepath.Base(w.Path()))
+	test.EqOp(t, "step_nccl_world4_20261121T011155482Z_trace", filepath.Base(w.TraceFolder()))
 	appendGroup(t, w, &run, 1, 12)
 	skipped := StepRecord{N: 3, Point: run.Step.Points[2], Status: Unsupported,
 		Why: Because(notice.NotSupported{Library: "MPI", What: "bfloat16"}), Check: Check{Result: "none"}}
-	if err := w.Append(&skipped); err != nil {
-		t.Fatal(err)
-	}
-	if err := w.End(End{Outcome: Complete}); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, w.Append(&skipped))
+	must.NoError(t, w.End(End{Outcome: Complete}))
 	if err := w.AppendRound(&StepRound{N: 1, Number: 13}); !errors.Is(err, ErrEnded) {
 		t.Errorf("a round behind the end: %v", err)
 	}
@@ -115,14 +103,10 @@ func TestStepsReadBack(t *testing.T) {
 		len(f.Rounds[2]) != 0 {
 		t.Fatalf("%d records, rounds of %d points: %v", len(f.Records), len(f.Rounds), f.Rounds)
 	}
-	if got := f.Rounds[1][4]; got != sampleRound(exposedOf(2, 5)) {
-		t.Errorf("round 5 of point 2 came back as %+v", got)
-	}
+	test.EqOp(t, sampleRound(exposedOf(2, 5)), f.Rounds[1][4])
 	want := sampleStep(&run, 2, f.Rounds[1])
 	want.Kind, want.Run, want.At = KindStep, "run-1", f.Records[1].At
-	if !reflect.DeepEqual(f.Records[1], want) {
-		t.Errorf("a record came back as\n%+v, written was\n%+v", f.Records[1], want)
-	}
+	test.Eq(t, want, f.Records[1])
 }
 
 // TestTruncatedSteps: a point with rounds and no record gets one that is made of them.
@@ -130,12 +114,8 @@ func TestTruncatedSteps(t *testing.T) {
 	run := sampleSteps()
 	w, _ := newWriter(t, t.TempDir(), run)
 	for k := 1; k <= 4; k++ {
-		if err := w.AppendRound(&StepRound{N: 3, Number: k, Round: sampleRound(0.02)}); err != nil {
-			t.Fatal(err)
-		}
-		if got := len(mustReadSteps(t, w.Path()).Rounds[2]); got != k {
-			t.Fatalf("%d rounds on disk after %d", got, k)
-		}
+		must.NoError(t, w.AppendRound(&StepRound{N: 3, Number: k, Round: sampleRound(0.02)}))
+		must.EqOp(t, k, len(mustReadSteps(t, w.Path()).Rounds[2]))
 	}
 	f := mustReadSteps(t, w.Path())
 	if len(f.Records) != 1 || f.End != nil || len(f.Problems) != 0 ||
@@ -208,9 +188,7 @@ func TestUnusualStepTimes(t *testing.T) {
 	}
 	r := sampleStep(&run, 1, []step.Round{sampleRound(0)})
 	r.Figures.Overlap.Value = math.Inf(1)
-	if err := w.Append(&r); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, w.Append(&r))
 	f := mustReadSteps(t, w.Path())
 	if len(f.Records) != 1 || len(f.Rounds[1]) != 0 || f.Records[0].Status != Failed ||
 		f.Records[0].Cause.Fact != (notice.ValueNotFinite{}) {

@@ -11,6 +11,9 @@ import (
 	"busbar/internal/coll"
 	"busbar/internal/golden"
 	"busbar/internal/notice"
+
+	"github.com/shoenig/test"
+	"github.com/shoenig/test/must"
 )
 
 func writeText(w io.Writer, run *Run, ranks []Rank, records []Record, end *End) error {
@@ -46,9 +49,7 @@ func everything(t *testing.T) []Record {
 	double := allReduce
 	double.Type = coll.Float64
 	double, err := double.WithElements(1 << 20)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, err)
 	return []Record{
 		sampleRecord(latencyIn, 85e-6),
 		sampleRecord(inPlace, 88e-6),
@@ -108,9 +109,7 @@ func TestTextView(t *testing.T) {
 			records = records[:4]
 		}
 		var b strings.Builder
-		if err := writeText(&b, &r, sampleRanks(), records, end); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, writeText(&b, &r, sampleRanks(), records, end))
 		golden.Text(t, filepath.Join("testdata", c.golden), b.String())
 		if strings.Contains(b.String(), " 0.00 GB/s") || strings.Contains(b.String(), " 0.000 ms") {
 			t.Errorf("%s: a figure has no digits", c.golden)
@@ -124,12 +123,8 @@ func TestTextViewOfOneType(t *testing.T) {
 	c.Type, c.Op = coll.BFloat16, coll.Max
 	run := sampleRun()
 	var b strings.Builder
-	if err := writeText(&b, &run, nil, []Record{sampleRecord(c, 90e-6)}, nil); err != nil {
-		t.Fatal(err)
-	}
-	if !strings.Contains(b.String(), "\n  AllReduce: ") {
-		t.Error(b.String())
-	}
+	must.NoError(t, writeText(&b, &run, nil, []Record{sampleRecord(c, 90e-6)}, nil))
+	test.StrContains(t, b.String(), "\n  AllReduce: ")
 }
 
 func TestSoak(t *testing.T) {
@@ -141,30 +136,31 @@ func TestSoak(t *testing.T) {
 		records = append(records, r)
 	}
 	var b strings.Builder
-	if err := writeText(&b, &run, nil, records, &End{Outcome: Complete}); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, writeText(&b, &run, nil, records, &End{Outcome: Complete}))
 	for _, want := range []string{"  AllReduce:     0.096 ms",
 		"  AllReduce over 4 cycles: min 0.090 | median 0.093 | max 0.096 ms\n"} {
-		if !strings.Contains(b.String(), want) {
-			t.Errorf("no %q in\n%s", want, b.String())
-		}
+		test.StrContains(t, b.String(), want)
 	}
 }
 
 func TestDigits(t *testing.T) {
-	for _, c := range []struct {
-		x        float64
-		decimals int
-		want     string
-	}{
-		{0.09, 3, "0.090"}, {0.01, 3, "0.010"}, {0.009996, 3, "0.01000"},
-		{0.00123, 3, "0.00123"}, {1e-6, 3, "0.00000100"},
-		{46.603, 2, "46.60"}, {0.00789, 2, "0.00789"}, {0, 2, "0.00"}, {12345.6, 3, "12345.600"},
-	} {
-		if got := digits(c.x, c.decimals); got != c.want {
-			t.Errorf("digits(%g, %d) = %s, want %s", c.x, c.decimals, got, c.want)
-		}
+	for _, c := range golden.Table[struct {
+		X        float64
+		Decimals int
+		Want     string
+	}](t, `
+		X         Decimals  Want
+		0.09      3         0.090
+		0.01      3         0.010
+		0.009996  3         0.01000
+		0.00123   3         0.00123
+		1e-6      3         0.00000100
+		46.603    2         46.60
+		0.00789   2         0.00789
+		0         2         0.00
+		12345.6   3         12345.600
+	`) {
+		test.EqOp(t, c.Want, digits(c.X, c.Decimals), test.Sprint(c.X, c.Decimals))
 	}
 }
 
@@ -180,9 +176,7 @@ func TestTextViewCost(t *testing.T) {
 	f := textFile{view: newTextView(&run, nil), path: t.TempDir() + "/view.txt"}
 	for range 120 {
 		before := f.due
-		if err := f.draw(false); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, f.draw(false))
 		if f.due != before {
 			drawn++
 		}

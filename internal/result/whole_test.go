@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"busbar/internal/coll"
+
+	"github.com/shoenig/test/must"
 )
 
 // TestEachOrder: rows come in the order of files and numbers, whole, and behind those of a file its ranks and its end,
@@ -32,9 +34,7 @@ func TestEachOrder(t *testing.T) {
 		files = append(files, writeLines(t, dir, fmt.Sprintf("%d.jsonl", i), lines...))
 	}
 	d, err := Merge(files, MergeOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, err)
 	rows, wholes := 0, []string{}
 	row := func(r Row) error {
 		if r.Run.ID != fmt.Sprint("run", rows/points) || r.Record.N != rows%points+1 ||

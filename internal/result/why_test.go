@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"busbar/internal/notice"
+
+	"github.com/shoenig/test/must"
 )
 
 // A reason is read from files of all versions: as a sentence, as a fact, and as a fact of a newer version.
@@ -25,9 +27,7 @@ func TestReadFailuresOfAllVersions(t *testing.T) {
 			"later words", notice.Unknown{Of: "from-the-future"}},
 	} {
 		var w Why
-		if err := json.Unmarshal([]byte(c.line), &w); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, json.Unmarshal([]byte(c.line), &w))
 		w.adopt()
 		if got, want := w.Cause.Fact, c.fact; w.Reason != c.reason || !reflect.DeepEqual(got, want) {
 			t.Errorf("%s: %q, %v, want %q, %v", c.line, w.Reason, got, c.reason, want)

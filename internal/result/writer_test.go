@@ -15,15 +15,16 @@ import (
 
 	"busbar/internal/coll"
 	"busbar/internal/notice"
+
+	"github.com/shoenig/test"
+	"github.com/shoenig/test/must"
 )
 
 // newWriter returns a writer in dir that keeps its warnings.
 func newWriter(t *testing.T, dir string, run Run) (*Writer, *[]string) {
 	t.Helper()
 	w, err := Create(dir, run, sampleRanks())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, err)
 	var warned []string
 	w.Warn = func(s string) { warned = append(warned, s) }
 	return w, &warned
@@ -33,41 +34,31 @@ func sampleAppend(t *testing.T, w *Writer, n int) {
 	t.Helper()
 	for i := range n {
 		r := sampleRecord(sampleCase(t, coll.AllReduce, 8<<i), 1e-5)
-		if err := w.Append(&r); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, w.Append(&r))
 	}
 }
 
 func mustRead(t *testing.T, path string) *File {
 	t.Helper()
 	f, err := ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, err)
 	return f
 }
 
 func TestWriterReadsBack(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "a", "b")
 	w, warned := newWriter(t, dir, sampleRun())
-	if name := filepath.Base(w.Path()); name != "profile_nccl_world4_20261121T011155482Z.jsonl" {
-		t.Errorf("the file is called %s", name)
-	}
+	test.EqOp(t, "profile_nccl_world4_20261121T011155482Z.jsonl", filepath.Base(w.Path()))
 	records := everything(t)
 	for i := range records {
-		if err := w.Append(&records[i]); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, w.Append(&records[i]))
 		if got := mustRead(t, w.Path()); len(got.Records) != i+1 || got.End != nil {
 			t.Fatalf("%d records and end %v on disk after %d", len(got.Records), got.End, i+1)
 		}
 	}
 	for range 2 {
-		if err := w.End(End{Outcome: Interrupted,
-			Why: Because(notice.RunSignalled{Signal: "SIGTERM"}), Code: 143}); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, w.End(End{Outcome: Interrupted,
+			Why: Because(notice.RunSignalled{Signal: "SIGTERM"}), Code: 143}))
 	}
 	if err := w.Append(&records[0]); !errors.Is(err, ErrEnded) {
 		t.Errorf("a record after the end: %v", err)
@@ -100,9 +91,7 @@ func TestNamesAreUnique(t *testing.T) {
 			if err == nil {
 				err = w.End(End{Outcome: Complete})
 			}
-			if err != nil {
-				t.Error(err)
-			}
+			test.NoError(t, err)
 		})
 	}
 	wait.Wait()
@@ -114,9 +103,7 @@ func TestNamesAreUnique(t *testing.T) {
 	for _, f := range files {
 		ids[mustRead(t, f).Run.ID] = true
 	}
-	if len(ids) != 20 {
-		t.Errorf("%d runs in 20 files", len(ids))
-	}
+	test.EqOp(t, 20, len(ids))
 }
 
 func TestEndWhileAppending(t *testing.T) {
@@ -134,14 +121,10 @@ func TestEndWhileAppending(t *testing.T) {
 			}
 		}
 	})
-	if err := w.End(End{Outcome: Interrupted}); err != nil {
-		t.Error(err)
-	}
+	test.NoError(t, w.End(End{Outcome: Interrupted}))
 	wait.Wait()
 	b, err := os.ReadFile(w.Path())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, err)
 	lines := bytes.Split(bytes.TrimSuffix(b, []byte("\n")), []byte("\n"))
 	if kindOf(lines[len(lines)-1]) != KindEnd {
 		t.Errorf("the last line is %s", lines[len(lines)-1])
@@ -152,9 +135,7 @@ func TestNonFiniteValue(t *testing.T) {
 	w, _ := newWriter(t, t.TempDir(), sampleRun())
 	r := sampleRecord(sampleCase(t, coll.AllReduce, 8), 1e-5)
 	r.Time.AutoCorr, r.Ranks.Median[2] = math.NaN(), math.Inf(1)
-	if err := w.Append(&r); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, w.Append(&r))
 	if got := mustRead(t, w.Path()).Records; len(got) != 1 || got[0].Case != r.Case || got[0].Status != Failed ||
 		got[0].Cause.Fact != (notice.ValueNotFinite{}) || got[0].Time != nil {
 		t.Errorf("kept as %+v", got)
@@ -163,13 +144,9 @@ func TestNonFiniteValue(t *testing.T) {
 
 func TestTextViewError(t *testing.T) {
 	w, warned := newWriter(t, t.TempDir(), sampleRun())
-	if err := errors.Join(os.Remove(w.TextPath()), os.MkdirAll(w.TextPath()+"/x", 0o777)); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, errors.Join(os.Remove(w.TextPath()), os.MkdirAll(w.TextPath()+"/x", 0o777)))
 	sampleAppend(t, w, 2)
-	if err := w.End(End{Outcome: Complete}); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, w.End(End{Outcome: Complete}))
 	if len(*warned) != 1 || !strings.Contains((*warned)[0], "text view") {
 		t.Errorf("warned: %q", *warned)
 	}
@@ -181,12 +158,8 @@ func TestTextViewError(t *testing.T) {
 func TestCheckDir(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "file")
-	if err := os.WriteFile(file, nil, 0o666); err != nil {
-		t.Fatal(err)
-	}
-	if err := CheckDir(filepath.Join(dir, "a/b/c")); err != nil {
-		t.Error(err)
-	}
+	must.NoError(t, os.WriteFile(file, nil, 0o666))
+	test.NoError(t, CheckDir(filepath.Join(dir, "a/b/c")))
 	for _, bad := range []string{file, filepath.Join(file, "x/y"), "/proc/self/results"} {
 		if err := CheckDir(bad); err == nil || !strings.Contains(err.Error(), bad) ||
 			!strings.Contains(err.Error(), "--out") {
@@ -207,13 +180,9 @@ func TestSidecar(t *testing.T) {
 	times := []float64{1.2345678901234567e-4, 2e-4}
 	r := sampleRecord(sampleCase(t, coll.AllReduce, 8), 1e-5)
 	for range 2 {
-		if err := w.AppendRanks(&r, AllRanks{Median: times, Late: times}); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, w.AppendRanks(&r, AllRanks{Median: times, Late: times}))
 	}
-	if err := w.End(End{Outcome: Complete}); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, w.End(End{Outcome: Complete}))
 	b, err := os.ReadFile(filepath.Join(filepath.Dir(w.Path()), r.Ranks.Sidecar))
 	lines := bytes.Split(b, []byte("\n"))
 	var got RankTimes

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"busbar/internal/golden"
 	"busbar/internal/needs"
 
 	"github.com/shoenig/test"
@@ -187,12 +188,22 @@ func TestHodgesLehmannCovers(t *testing.T) {
 
 // The ranks of the bounds match the tables (Lehmann 1975): the minimum U, or W, that is not rejected.
 func TestRanks(t *testing.T) {
-	for _, c := range []struct {
-		m, n, want int
-		confidence float64
-	}{{3, 3, 0, 0.95}, {4, 4, 1, 0.95}, {4, 4, 0, 0.99}, {5, 5, 3, 0.95}, {5, 5, 1, 0.99}, {8, 8, 14, 0.95},
-		{10, 12, 30, 0.95}, {20, 20, 128, 0.95}, {2, 8, 1, 0.95}} {
-		test.EqOp(t, c.want, mannWhitneyRank(c.m, c.n, c.confidence), test.Sprint(c.m, c.n))
+	for _, c := range golden.Table[struct {
+		M, N, Want int
+		Confidence float64
+	}](t, `
+		M   N   Want  Confidence
+		3   3   0     0.95
+		4   4   1     0.95
+		4   4   0     0.99
+		5   5   3     0.95
+		5   5   1     0.99
+		8   8   14    0.95
+		10  12  30    0.95
+		20  20  128   0.95
+		2   8   1     0.95
+	`) {
+		test.EqOp(t, c.Want, mannWhitneyRank(c.M, c.N, c.Confidence), test.Sprint(c.M, c.N))
 	}
 	for n, want := range map[int]int{5: 0, 6: 1, 8: 4, 10: 9, 20: 53, 25: 90} {
 		test.EqOp(t, want, signedRankRank(n, 0.95), test.Sprint(n))

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"busbar/internal/golden"
 	"busbar/internal/needs"
 )
 
@@ -66,26 +67,27 @@ func TestLaunches(t *testing.T) {
 // A CI of autocorrelated samples has its nominal coverage, or comes with a warning.
 func TestCorrelatedSamples(t *testing.T) {
 	needs.TestAll(t)
-	for _, c := range []struct {
-		rho       float64
-		n         int
-		unwarned  float64 // minimum coverage of the series without a warning, if there are enough
-		mostAlarm float64
-	}{
-		{0.5, 300, 90, 5},
-		{0.7, 50, 0, 100},
-		{0.7, 101, 0, 100},
-		{0.7, 300, 90, 10},
-		{0.7, 1000, 90, 1},
-		{0.9, 300, 0, 100},
-		{0.9, 3000, 90, 5},
-	} {
-		t.Run(fmt.Sprintf("%g/%d", c.rho, c.n), func(t *testing.T) {
+	for _, c := range golden.Table[struct {
+		Rho                 float64
+		N                   int
+		Unwarned, MostAlarm float64
+	}](t, `
+		# Unwarned is the minimum coverage of the series without a warning, if there are enough.
+		Rho  N     Unwarned  MostAlarm
+		0.5  300   90        5
+		0.7  50    0         100
+		0.7  101   0         100
+		0.7  300   90        10
+		0.7  1000  90        1
+		0.9  300   0         100
+		0.9  3000  90        5
+	`) {
+		t.Run(fmt.Sprintf("%g/%d", c.Rho, c.N), func(t *testing.T) {
 			t.Parallel()
-			r := seeded(uint64(c.n) + uint64(1000*c.rho))
+			r := seeded(uint64(c.N) + uint64(1000*c.Rho))
 			var honest, unwarned, warned percent
 			for range series {
-				sum := Summarise(newAutoregression(r, c.rho).appendTo(nil, c.n))
+				sum := Summarise(newAutoregression(r, c.Rho).appendTo(nil, c.N))
 				warned.add(sum.has(Correlated))
 				honest.add(sum.has(Correlated) || sum.covers(10))
 				if !sum.has(Correlated) {
@@ -93,9 +95,9 @@ func TestCorrelatedSamples(t *testing.T) {
 				}
 			}
 			wantPercent(t, "covered or warned", honest, 90, 100)
-			wantPercent(t, "warned", warned, 0, c.mostAlarm)
-			if c.unwarned > 0 {
-				wantPercent(t, "covered without a warning", unwarned, c.unwarned, 100)
+			wantPercent(t, "warned", warned, 0, c.MostAlarm)
+			if c.Unwarned > 0 {
+				wantPercent(t, "covered without a warning", unwarned, c.Unwarned, 100)
 			}
 		})
 	}

@@ -6,49 +6,60 @@ import (
 	"slices"
 	"testing"
 
+	"busbar/internal/golden"
 	"busbar/internal/needs"
 )
 
 // Two narrow modes are found despite 2 % stray samples and outliers.
 func TestBimodal(t *testing.T) {
 	needs.TestAll(t)
-	for i, c := range []struct {
-		ratio, upper float64 // share of the upper mode
-		n            int
-		recall       float64
-	}{
-		{1.5, 0.15, 100, 75}, {1.5, 0.3, 100, 97}, {1.5, 0.5, 100, 97}, {1.5, 0.85, 100, 75},
-		{1.5, 0.15, 1000, 98}, {1.5, 0.5, 1000, 99}, {1.5, 0.85, 1000, 98},
-		{2.8, 0.15, 1000, 99}, {2.8, 0.5, 30, 97}, {2.8, 0.5, 10000, 99}, {2.8, 0.85, 10000, 99},
-	} {
-		t.Run(fmt.Sprintf("%gx %g %d", c.ratio, c.upper, c.n), func(t *testing.T) {
+	for i, c := range golden.Table[struct {
+		Ratio, Upper float64
+		N            int
+		Recall       float64
+	}](t, `
+		# Upper is the share of the upper mode.
+		Ratio  Upper  N      Recall
+		1.5    0.15   100    75
+		1.5    0.3    100    97
+		1.5    0.5    100    97
+		1.5    0.85   100    75
+		1.5    0.15   1000   98
+		1.5    0.5    1000   99
+		1.5    0.85   1000   98
+		2.8    0.15   1000   99
+		2.8    0.5    30     97
+		2.8    0.5    10000  99
+		2.8    0.85   10000  99
+	`) {
+		t.Run(fmt.Sprintf("%gx %g %d", c.Ratio, c.Upper, c.N), func(t *testing.T) {
 			t.Parallel()
 			r := seeded(uint64(i))
 			var found percent
 			for range 200 {
-				x := make([]float64, c.n)
+				x := make([]float64, c.N)
 				share := 0.0
 				for j := range x {
 					x[j] = 1 + 0.05*r.NormFloat64()
-					if r.Float64() < c.upper {
-						x[j] *= c.ratio
-						share += 1 / float64(c.n)
+					if r.Float64() < c.Upper {
+						x[j] *= c.Ratio
+						share += 1 / float64(c.N)
 					}
 					switch {
 					case r.Float64() < 0.01:
-						x[j] = 1 + r.Float64()*(c.ratio-1)
+						x[j] = 1 + r.Float64()*(c.Ratio-1)
 					case r.Float64() < 0.01:
 						x[j] *= 1 + 10*r.ExpFloat64()
 					}
 				}
 				w, is := Summarise(x).warned(Bimodal)
 				found.add(is)
-				if is && (math.Abs(w.Modes[0].At-1) > 0.1 || math.Abs(w.Modes[1].At/c.ratio-1) > 0.1 ||
-					math.Abs(w.Modes[1].Share-share) > 0.04+2/float64(c.n)) {
+				if is && (math.Abs(w.Modes[0].At-1) > 0.1 || math.Abs(w.Modes[1].At/c.Ratio-1) > 0.1 ||
+					math.Abs(w.Modes[1].Share-share) > 0.04+2/float64(c.N)) {
 					t.Fatalf("modes %v, share of the upper one was %g", w.Modes, share)
 				}
 			}
-			wantPercent(t, "found", found, c.recall, 100)
+			wantPercent(t, "found", found, c.Recall, 100)
 		})
 	}
 }

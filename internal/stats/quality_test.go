@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"busbar/internal/needs"
+
+	"github.com/shoenig/test/must"
 )
 
 // curvesEach is the number of curves per shape; BUSBAR_STATS_CURVES overrides it.
@@ -18,9 +20,7 @@ func curvesEach(t *testing.T) int {
 		return 40
 	}
 	n, err := strconv.Atoi(given)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, err)
 	return n
 }
 

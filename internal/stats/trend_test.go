@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"busbar/internal/golden"
 	"busbar/internal/needs"
 
 	"github.com/shoenig/test"
@@ -98,25 +99,27 @@ func TestFitCovers(t *testing.T) {
 func TestFitUnknownParameters(t *testing.T) {
 	r := seeded(4)
 	truth := line{20e-6, 10e9} // n½ is 200 kB
-	for name, c := range map[string]struct {
-		from, count int
-		alpha, beta bool
-	}{
-		"small sizes": {8, 10, true, false},
-		"large sizes": {64 << 20, 7, false, true},
-		"both":        {8, 28, true, true},
-		// However well these fit, the half of it was not seen.
-		"up to n½":   {8, 15, true, false},
-		"from n½ on": {256 << 10, 12, false, true},
-	} {
-		sizes := powers(c.from, c.count)
+	for _, c := range golden.Table[struct {
+		Name        string
+		From, Count int
+		Alpha, Beta bool
+	}](t, `
+		Name         From     Count  Alpha  Beta
+		small sizes  8        10     true
+		large sizes  64<<20   7      -      true
+		both         8        28     true   true
+		# However well these fit, the half of it was not seen.
+		up to n½     8        15     true
+		from n½ on   256<<10  12     -      true
+	`) {
+		sizes := powers(c.From, c.Count)
 		times := withoutNoise(sizes, map[int]line{0: truth})
 		f := FitAlphaBeta(sizes, curve{sizes: sizes, times: times}.noisy(r, 0.002))
-		if f.Alpha.Known != c.alpha || f.Beta.Known != c.beta || f.Half.Known != (c.alpha && c.beta) {
-			t.Errorf("%s: %+v", name, f)
+		if f.Alpha.Known != c.Alpha || f.Beta.Known != c.Beta || f.Half.Known != (c.Alpha && c.Beta) {
+			t.Errorf("%s: %+v", c.Name, f)
 		}
 		if f.Alpha.Hi < 0.99*truth.alpha || f.Beta.Lo > 1.01*truth.beta { // a little beyond, by chance
-			t.Errorf("%s: bounds exclude the truth: %+v", name, f)
+			t.Errorf("%s: bounds exclude the truth: %+v", c.Name, f)
 		}
 	}
 	sizes := powers(8, 6)
@@ -135,9 +138,7 @@ func TestProtocolSwitchNotAnomaly(t *testing.T) {
 	before, after := line{10e-6, 5e9}, line{40e-6, 50e9}
 	times := withoutNoise(sizes, map[int]line{0: before, 9: after})
 	times[9] = math.Sqrt(before.time(sizes[9]) * after.time(sizes[9]))
-	if got := FindTrend(sizes, times, nil); len(got.Anomalies) != 0 {
-		t.Errorf("anomalies %+v, want none", got.Anomalies)
-	}
+	test.EqOp(t, 0, len(FindTrend(sizes, times, nil).Anomalies))
 }
 
 // A model between two others is not a drop of the first, even if the first and a single size of the last would explain

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"testing"
 
+	"busbar/internal/golden"
+
 	"github.com/shoenig/test"
 )
 
@@ -103,35 +105,32 @@ func TestWeakHalf(t *testing.T) {
 }
 
 func TestStanding(t *testing.T) {
-	for name, c := range map[string]struct {
-		e    Evidence
-		want Standing
-	}{
-		"slow in both":                {Evidence{Together: 0.2, Alone: 0.18, Again: true}, Slow},
-		"too little alone":            {Evidence{Together: 0.2, Alone: 0.05, Again: true}, Cleared},
-		"too little in both":          {Evidence{Together: 0.11, Alone: 0.07, Again: true}, Cleared},
-		"a node by little":            {Evidence{Together: 0.12, Alone: 0.12, Again: true}, Slow},
-		"a link by little":            {Evidence{Together: 0.12, Alone: 0.12, Again: true, Single: true}, Cleared},
-		"less than chance":            {Evidence{Together: 0.2, Alone: 0.2, Again: true, Noise: 0.1}, Cleared},
-		"alone less than chance":      {Evidence{Together: 0.8, Alone: 0.1, Again: true, Noise: 0.1}, SlowOnce},
-		"not alone yet":               {Evidence{Together: 0.2}, SlowUnsure},
-		"not alone yet, by little":    {Evidence{Together: 0.14}, Cleared},
-		"not alone yet, by chance":    {Evidence{Together: 0.2, Noise: 0.1}, Cleared},
-		"fades, and was not repeated": {Evidence{Together: 0.3, Alone: 0.01, Again: true}, SlowOnce},
-		"fades each time": {Evidence{Together: 0.3, Alone: 0.01, Repeated: 0.25, Again: true, Twice: true},
-			SlowTogether},
-		"faded once": {Evidence{Together: 0.3, Alone: 0.01, Repeated: 0.1, Again: true, Twice: true},
-			Cleared},
-		"fades by little": {Evidence{Together: 0.2, Alone: 0.01, Repeated: 0.3, Again: true, Twice: true},
-			Cleared},
-		"fades by half only": {Evidence{Together: 0.3, Alone: 0.16, Again: true, Noise: 0.08}, Cleared},
-		"fades by half only, once more": {Evidence{Together: 0.5, Alone: 0.16, Repeated: 0.3, Again: true, Twice: true,
-			Noise: 0.12}, Cleared},
-		"fades, as chance would have it": {Evidence{Together: 0.3, Alone: 0.01, Repeated: 0.3, Again: true, Twice: true,
-			Noise: 0.11}, Cleared},
-		"slow alone, whatever comes then": {Evidence{Together: 0.3, Alone: 0.3, Repeated: 0, Again: true, Twice: true},
-			Slow},
-	} {
-		test.EqOp(t, c.want, c.e.Standing(), test.Sprint(name))
+	standings := map[string]Standing{"cleared": Cleared, "slow": Slow, "together": SlowTogether, "unsure": SlowUnsure,
+		"once": SlowOnce}
+	for _, c := range golden.Table[struct {
+		Name, Want string
+		Evidence
+	}](t, `
+		Name                             Want      Together  Alone  Again  Repeated  Twice  Single  Noise
+		slow in both                     slow      0.2       0.18   true
+		too little alone                 cleared   0.2       0.05   true
+		too little in both               cleared   0.11      0.07   true
+		a node by little                 slow      0.12      0.12   true
+		a link by little                 cleared   0.12      0.12   true   -         -      true
+		less than chance                 cleared   0.2       0.2    true   -         -      -       0.1
+		alone less than chance           once      0.8       0.1    true   -         -      -       0.1
+		not alone yet                    unsure    0.2
+		not alone yet, by little         cleared   0.14
+		not alone yet, by chance         cleared   0.2       -      -      -         -      -       0.1
+		fades, and was not repeated      once      0.3       0.01   true
+		fades each time                  together  0.3       0.01   true   0.25      true
+		faded once                       cleared   0.3       0.01   true   0.1       true
+		fades by little                  cleared   0.2       0.01   true   0.3       true
+		fades by half only               cleared   0.3       0.16   true   -         -      -       0.08
+		fades by half only, once more    cleared   0.5       0.16   true   0.3       true   -       0.12
+		fades, as chance would have it   cleared   0.3       0.01   true   0.3       true   -       0.11
+		slow alone, whatever comes then  slow      0.3       0.3    true   -         true
+	`) {
+		test.EqOp(t, standings[c.Want], c.Standing(), test.Sprint(c.Name))
 	}
 }

@@ -2,7 +2,6 @@ package step
 
 import (
 	"fmt"
-	"slices"
 	"testing"
 
 	"busbar/internal/coll"
@@ -37,9 +36,8 @@ func TestBucketsOfResNet50(t *testing.T) {
 		{All, FirstBucket, coll.Float32, []int64{102228128}},
 		{1 << 40, 0, coll.Float32, []int64{102228128}},
 	} {
-		if got := bytesOf(Buckets(m, c.typ, c.limit, c.first), int64(c.typ.Size())); !slices.Equal(got, c.want) {
-			t.Errorf("%s, first %d, %s: %v, not %v", c.limit, c.first, c.typ, got, c.want)
-		}
+		test.SliceEqOp(t, c.want, bytesOf(Buckets(m, c.typ, c.limit, c.first), int64(c.typ.Size())),
+			test.Sprint(c.limit, c.first, c.typ))
 	}
 }
 

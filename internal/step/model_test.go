@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"busbar/internal/coll"
+	"busbar/internal/golden"
 
 	"github.com/shoenig/test/must"
 )
@@ -18,19 +19,20 @@ var examples = os.DirFS("../../sweeps/models")
 
 // The numbers of tensors and of parameters are the public ones of these models.
 func TestModelsMatchPublishedSizes(t *testing.T) {
-	for _, want := range []struct {
-		name              string
-		tensors           int
-		params            int64
-		forward, backward float64
-	}{
-		{"resnet50", 161, 25557032, 0.1 / 3, 0.2 / 3},
-		{"uniform", 50, 26214400, 0.1 / 3, 0.2 / 3},
-		{"uniform:3x1K", 3, 3072, 0.1 / 3, 0.2 / 3},
-		{"gpt2", 148, 124439808, 0.05, 0.1},
-		{"llama", 201, 1100048384, 0.15, 0.3},
-	} {
-		m, err := Find(want.name, examples)
+	for _, want := range golden.Table[struct {
+		Name              string
+		Tensors           int
+		Params            int64
+		Forward, Backward float64
+	}](t, `
+		Name          Tensors  Params      Forward  Backward
+		resnet50      161      25557032    0.1/3    0.2/3
+		uniform       50       26214400    0.1/3    0.2/3
+		uniform:3x1K  3        3072        0.1/3    0.2/3
+		gpt2          148      124439808   0.05     0.1
+		llama         201      1100048384  0.15     0.3
+	`) {
+		m, err := Find(want.Name, examples)
 		must.NoError(t, err)
 		tensors, names := 0, map[string]bool{}
 		for _, l := range m.Layers {
@@ -39,10 +41,10 @@ func TestModelsMatchPublishedSizes(t *testing.T) {
 				tensors++
 			}
 		}
-		if tensors != want.tensors || m.Params() != want.params || len(names) != len(m.Layers) || m.Name != want.name {
+		if tensors != want.Tensors || m.Params() != want.Params || len(names) != len(m.Layers) || m.Name != want.Name {
 			t.Errorf(
 				"%s: %s has %d tensors of %d layers (%d names), %d parameters",
-				want.name,
+				want.Name,
 				m.Name,
 				tensors,
 				len(m.Layers),
@@ -50,11 +52,11 @@ func TestModelsMatchPublishedSizes(t *testing.T) {
 				m.Params(),
 			)
 		}
-		if math.Abs(m.Forward()-want.forward) > 1e-12 || math.Abs(m.Backward()-want.backward) > 1e-12 {
-			t.Errorf("%s computes %g and %g s", want.name, m.Forward(), m.Backward())
+		if math.Abs(m.Forward()-want.Forward) > 1e-12 || math.Abs(m.Backward()-want.Backward) > 1e-12 {
+			t.Errorf("%s computes %g and %g s", want.Name, m.Forward(), m.Backward())
 		}
-		if m.About == "" || (m.Source == "") != isPreset(want.name) {
-			t.Errorf("%s: about %q, and a source of %d bytes", want.name, m.About, len(m.Source))
+		if m.About == "" || (m.Source == "") != isPreset(want.Name) {
+			t.Errorf("%s: about %q, and a source of %d bytes", want.Name, m.About, len(m.Source))
 		}
 	}
 }

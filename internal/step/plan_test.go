@@ -4,11 +4,13 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"slices"
 	"strings"
 	"testing"
 
 	"busbar/internal/coll"
+
+	"github.com/shoenig/test"
+	"github.com/shoenig/test/must"
 )
 
 // randomModel has layers of all kinds: tiny, huge, without parameters, without time.
@@ -135,9 +137,7 @@ func complete(t *testing.T, m *Model, p *Plan) {
 func planOf(t *testing.T, m *Model, p Point, world int, o Options) *Plan {
 	t.Helper()
 	plan, err := NewPlan(m, p, world, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, err)
 	return plan
 }
 
@@ -158,9 +158,7 @@ func drawn(p *Plan) (lines []string) {
 
 func sameLines(t *testing.T, name string, got []string, want ...string) {
 	t.Helper()
-	if !slices.Equal(got, want) {
-		t.Errorf("%s:\n%s\nwant\n%s", name, strings.Join(got, "\n"), strings.Join(want, "\n"))
-	}
+	test.SliceEqOp(t, want, got, test.Sprint(name, strings.Join(got, "\n"), strings.Join(want, "\n")))
 }
 
 func TestPlansOfDDP(t *testing.T) {

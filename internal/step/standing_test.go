@@ -119,7 +119,5 @@ func TestTooFewRounds(t *testing.T) {
 	}
 	// Equal rounds have no difference.
 	same := simulate(seeded(1), 12, 0.001, 0.1)[0]
-	if s := Standings(seven[:2], [][]Round{same, same}); !slices.Equal(verdicts(s), []Verdict{Smallest, NoDifference}) {
-		t.Errorf("rounds that are alike: %+v", s)
-	}
+	test.SliceEqOp(t, []Verdict{Smallest, NoDifference}, verdicts(Standings(seven[:2], [][]Round{same, same})))
 }

@@ -3,9 +3,10 @@ package step
 import (
 	"fmt"
 	"math"
-	"slices"
 	"strings"
 	"testing"
+
+	"busbar/internal/golden"
 
 	"github.com/shoenig/test"
 )
@@ -52,9 +53,7 @@ func TestModelFiles(t *testing.T) {
 			t.Errorf("%s: %v", c.name, err)
 			continue
 		}
-		if got := layersAre(m); !slices.Equal(got, c.want) {
-			t.Errorf("%s:\n%s", c.name, strings.Join(got, "\n"))
-		}
+		test.SliceEqOp(t, c.want, layersAre(m), test.Sprint(c.name))
 		if m.Name != "net\ufffd" || m.Source != c.text {
 			t.Errorf("%s: %q, %q", c.name, m.Name, m.Source)
 		}
@@ -69,37 +68,38 @@ func TestModelFiles(t *testing.T) {
 }
 
 func TestModelFileErrors(t *testing.T) {
-	for text, want := range map[string]string{
-		"":                                     "empty",
-		"forward: 1ms\n---\nforward: 2ms\n":    "document",
-		"layers: [":                            "line 1",
-		"forward: 1ms":                         "layers are missing",
-		"forwards: 1ms\nlayers: [{params: 1}]": "line 1: field forwards",
-		"forward: 1ms\nforward: 2ms\nlayers: [{params: 1}]":                     "already defined at line 1",
-		"forward: -1ms\nlayers: [{params: 1}]":                                  `"-1ms"`,
-		"name: [a]\nlayers: [{params: 1}]":                                      "line 1",
-		"name: \"a\\nb\"\nlayers: [{params: 1}]":                                "printable",
-		"layers:\n- {name: a}":                                                  "layer a: needs params or shape",
-		"layers: [{params: 1, shape: [1]}]":                                     "params or shape",
-		"layers: [{params: -1}]":                                                `"-1"`,
-		"layers: [{params: 999999G}]":                                           `"999999G"`,
-		"layers: [{params: 200T}, {params: 200T}]":                              "more than 256T parameters",
-		"layers: [{shape: [5, 0]}]":                                             "at least 1",
-		"layers: [{shape: [1T, 1T]}]":                                           "at most 256T",
-		"layers: [{params: 1, weight: -1}]":                                     "weight",
-		"layers: [{params: 1, repeat: 0}]":                                      "repeat",
-		"layers: [{name: h, params: 5, layers: [{params: 1}]}]":                 "block h",
-		"layers: [{name: h, repeat: 60000, layers: [{params: 1, repeat: 2}]}]":  "more than 100000 layers",
-		"forward: 1ms\nlayers:\n- {name: a, params: 1}\n- {name: a, params: 1}": "layer a: another layer",
-		"layers: [{params: 1}]":                                                 "nothing computes",
-		"forward: 1ms\nlayers: [{params: 0, weight: 1}]":                        "no layer has parameters",
-		"forward: 1ms\nlayers: [{params: 1, forward: 2ms}]":                     "forward: ",
-		"backward: 3ms\nlayers: [{params: 1, weight: 0}]":                       "backward: ",
-	} {
-		m, err := Parse("net.yaml", []byte(text))
-		if m != nil || err == nil || !strings.Contains(err.Error(), want) ||
+	for _, c := range golden.Table[struct{ Text, Want string }](t, `
+		Text                                                                     Want
+		-                                                                        empty
+		"forward: 1ms\n---\nforward: 2ms\n"                                      document
+		layers: [                                                                line 1
+		forward: 1ms                                                             layers are missing
+		"forwards: 1ms\nlayers: [{params: 1}]"                                   line 1: field forwards
+		"forward: 1ms\nforward: 2ms\nlayers: [{params: 1}]"                      already defined at line 1
+		"forward: -1ms\nlayers: [{params: 1}]"                                   "\"-1ms\""
+		"name: [a]\nlayers: [{params: 1}]"                                       line 1
+		"name: \"a\\nb\"\nlayers: [{params: 1}]"                                 printable
+		"layers:\n- {name: a}"                                                   layer a: needs params or shape
+		layers: [{params: 1, shape: [1]}]                                        params or shape
+		layers: [{params: -1}]                                                   "\"-1\""
+		layers: [{params: 999999G}]                                              "\"999999G\""
+		layers: [{params: 200T}, {params: 200T}]                                 more than 256T parameters
+		layers: [{shape: [5, 0]}]                                                at least 1
+		layers: [{shape: [1T, 1T]}]                                              at most 256T
+		layers: [{params: 1, weight: -1}]                                        weight
+		layers: [{params: 1, repeat: 0}]                                         repeat
+		layers: [{name: h, params: 5, layers: [{params: 1}]}]                    block h
+		layers: [{name: h, repeat: 60000, layers: [{params: 1, repeat: 2}]}]     more than 100000 layers
+		"forward: 1ms\nlayers:\n- {name: a, params: 1}\n- {name: a, params: 1}"  layer a: another layer
+		layers: [{params: 1}]                                                    nothing computes
+		"forward: 1ms\nlayers: [{params: 0, weight: 1}]"                         no layer has parameters
+		"forward: 1ms\nlayers: [{params: 1, forward: 2ms}]"                      "forward: "
+		"backward: 3ms\nlayers: [{params: 1, weight: 0}]"                        "backward: "
+	`) {
+		m, err := Parse("net.yaml", []byte(c.Text))
+		if m != nil || err == nil || !strings.Contains(err.Error(), c.Want) ||
 			!strings.HasPrefix(err.Error(), "net.yaml: ") {
-			t.Errorf("%q: %v\nwant %s", text, err, want)
+			t.Errorf("%q: %v\nwant %s", c.Text, err, c.Want)
 		}
 	}
 	_, err := Parse("net.yaml", []byte("layers:\n- {params: x}\n- {parms: 1}\n- {shape: [-1]}\n"))

@@ -52,8 +52,6 @@ func TestMarkdown(t *testing.T) {
 		"节点 é":                   "节点 é",
 		"[x](http://x)":          `[x]\(http://x)`,
 	} {
-		if got := Markdown(text); got != want {
-			t.Errorf("%q: %q, want %q", text, got, want)
-		}
+		test.EqOp(t, want, Markdown(text), test.Sprint(text))
 	}
 }

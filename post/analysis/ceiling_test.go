@@ -1,12 +1,17 @@
 package analysis
 
 import (
+	_ "embed"
 	"math"
 	"strings"
 	"testing"
 
 	"busbar/internal/coll"
+	"busbar/internal/golden"
 	"busbar/internal/result"
+
+	"github.com/shoenig/test"
+	"github.com/shoenig/test/must"
 )
 
 const (
@@ -50,57 +55,28 @@ func runOn(device string, nodes, perNode int) *result.Run {
 
 func of(c coll.Collective, world int) coll.Case { return coll.Case{Collective: c, World: world} }
 
+//go:embed testdata/peaks.txt
+var peaks string
+
 // Ceilings of one node: data sheets, topology and PCIe.
 func TestPeakIntraNode(t *testing.T) {
-	pcie := func(speed float64, width, lanes int) *result.Hardware {
-		return &result.Hardware{PCIe: &result.PCIe{Rank: 1, Speed: speed, Width: width, Lanes: lanes}}
-	}
-	for _, c := range []struct {
-		device, topology string
-		hardware         *result.Hardware
-		ranks            int
-		collective       coll.Collective
-		bus, beyond      float64 // GB/s
-		says             string
-	}{
-		{"NVIDIA H100 80GB HBM3", "", nil, 8, coll.AllReduce, 450, 787.5,
-			"NVLink 4 of NVIDIA H100 80GB HBM3, 18 links of 25 GB/s per direction"},
-		{"NVIDIA H100 80GB HBM3", switched, nil, 4, coll.AllReduce, 450, 675, "from the recorded topology"},
-		{"NVIDIA H100 80GB HBM3", switched, nil, 2, coll.AllReduce, 450, 0, ""}, // only one link, no sum
-		// on a board of four all links lead to the others: no sum
-		{"NVIDIA H100 80GB HBM3", "", nil, 4, coll.AllReduce, 450, 0, ""},
-		{"NVIDIA H100 80GB HBM3", "", nil, 4, coll.SendRecv, 0, 0,
-			"board of four GPUs; topology not recorded: 4 x NVIDIA H100 80GB HBM3"},
-		{"NVIDIA H100 80GB HBM3", "", nil, 2, coll.AllReduce, 0, 0, ": 2 x NVIDIA H100 80GB HBM3"},
-		{"NVIDIA H800", "", nil, 8, coll.Broadcast, 200, 0, ""},
-		{"NVIDIA A100-SXM4-40GB", meshed, nil, 4, coll.AllReduce, 300, 0, "12 links"},
-		{"NVIDIA A100-SXM4-40GB", meshed, nil, 2, coll.AllReduce, 100, 0, "4 links"},
-		{"NVIDIA A100-SXM4-40GB", meshed, nil, 4, coll.SendRecv, 100, 0, "4 links"},
-		{"Tesla V100-SXM2-16GB", "", nil, 8, coll.AllReduce, 150, 0, ""},
-		{"Tesla V100-SXM2-16GB", "", nil, 4, coll.AllReduce, 0, 0, "depends on which GPUs were used"},
-		{"Tesla V100-SXM2-16GB", ring, nil, 4, coll.AllReduce, 75, 0, "3 links"},
-		{"Tesla V100-SXM2-16GB", ring, nil, 2, coll.AllReduce, 0, 0, ": 2 of 4 GPUs"},
-		{"Tesla V100-SXM2-16GB", ring, nil, 4, coll.AllToAll, 0, 0, "GPU pairs have no NVLink"},
-		{"NVIDIA A100 80GB PCIe", "", pcie(16, 16, 16), 2, coll.AllReduce, 0, 0, "bridges are optional"},
-		{"NVIDIA A100 80GB PCIe", bridged, pcie(16, 16, 16), 4, coll.AllReduce, 31.507, 0, "PCIe 4 x16 per direction"},
-		{"NVIDIA A100 80GB PCIe", pair, nil, 2, coll.AllReduce, 300, 0, "12 links"},
-		{"NVIDIA H800 NVL", pair, nil, 2, coll.AllReduce, 0, 0, "no link data for this GPU: NVIDIA H800 NVL"},
-		{"NVIDIA RTX A6000", pair, nil, 2, coll.AllReduce, 56.25, 0, "4 links of 14.1 GB/s"},
-		{"NVIDIA H100 NVL", bridged, nil, 4, coll.AllReduce, 0, 0, "generation and width not recorded"},
-		{"NVIDIA L40S", "", pcie(16, 8, 16), 2, coll.AllReduce, 15.753, 0, "the GPU of rank 1 uses 8 of its 16 lanes"},
-		{"NVIDIA RTX 4000 SFF Ada Generation", unlinked, pcie(32, 16, 16), 2, coll.AllReduce, 63.015, 0, "PCIe 5 x16"},
-		{"Some GPU", unlinked, pcie(64, 16, 16), 2, coll.AllReduce, 118, 0, "PCIe 6 x16"},
-		{"Some GPU", unlinked, pcie(7, 16, 16), 2, coll.AllReduce, 0, 0, "7 GT/s"},
-		{"Some GPU", "", pcie(8, 16, 16), 2, coll.AllReduce, 0, 0, "no link data for this GPU: Some GPU"},
-		{"NVIDIA H100 80GB HBM3 MIG 1g.10gb", "", nil, 2, coll.AllReduce, 0, 0, "no link data for this GPU"},
-		{"cpu (x)", "", nil, 2, coll.AllReduce, 0, 0, "memory bandwidth not recorded"},
-		{"", "", nil, 2, coll.AllReduce, 0, 0, ": not named"},
-		{"NVIDIA H100 80GB HBM3", "", nil, 1, coll.AllReduce, 0, 0, "one rank sends nothing"},
-	} {
-		run := runOn(c.device, 1, c.ranks)
-		run.Topology, run.Hardware = c.topology, c.hardware
-		expect(t, NewCeilings(nil).Of([]*result.Run{run}, of(c.collective, c.ranks)), c.bus, c.beyond, c.says, c.device,
-			c.collective, c.ranks)
+	topologies := map[string]string{"switched": switched, "meshed": meshed, "bridged": bridged, "ring": ring,
+		"pair": pair, "unlinked": unlinked}
+	for _, c := range golden.Table[struct {
+		Device, Topology string
+		PCIe             []float64
+		Ranks            int
+		Collective       coll.Collective
+		Bus, Beyond      float64
+		Says             string
+	}](t, peaks) {
+		run := runOn(c.Device, 1, c.Ranks)
+		run.Topology = topologies[c.Topology]
+		if p := c.PCIe; p != nil {
+			link := &result.PCIe{Rank: 1, Speed: p[0], Width: int(p[1]), Lanes: int(p[2])}
+			run.Hardware = &result.Hardware{PCIe: link}
+		}
+		expect(t, NewCeilings(nil).Of([]*result.Run{run}, of(c.Collective, c.Ranks)), c.Bus, c.Beyond, c.Says, c)
 	}
 }
 
@@ -177,9 +153,7 @@ func TestPeakInterNode(t *testing.T) {
 // Values that do not depend on links have no peak, not even a given one.
 func TestPeakUnknown(t *testing.T) {
 	given, err := ParsePeaks([]string{"450GB/s"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, err)
 	for says, spoil := range map[string]func(*result.Run){
 		"no device was measured":       func(r *result.Run) { r.Rehearse = true },
 		"ranks share a GPU":            func(r *result.Run) { r.Method.Shared = true },
@@ -247,18 +221,15 @@ func TestParsePeaks(t *testing.T) {
 // The peak with the most matching conditions applies, of equal ones the last.
 func TestWhichPeak(t *testing.T) {
 	peaks, err := ParsePeaks([]string{"48GB/s@nodes=2,collective=alltoall", "300GB/s@nodes=2", "450GB/s", "440GB/s"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, err)
 	for _, c := range []struct {
 		nodes      int
 		collective coll.Collective
 		want       float64
 	}{{1, coll.AllReduce, 440e9}, {2, coll.AllReduce, 300e9}, {2, coll.AllToAll, 48e9}, {1, coll.AllToAll, 440e9}} {
 		run := runOn("NVIDIA H100 80GB HBM3", c.nodes, 8)
-		if got := NewCeilings(peaks).Of([]*result.Run{run}, of(c.collective, run.World)); got.BusBW != c.want {
-			t.Errorf("%d nodes, %s: %+v", c.nodes, c.collective, got)
-		}
+		test.EqOp(t, c.want, NewCeilings(peaks).Of([]*result.Run{run}, of(c.collective, run.World)).BusBW,
+			test.Sprint(c.nodes, c.collective))
 	}
 	if _, found := (Peaks{{BusBW: 1, Backend: "mpi"}}).of(runOn("x", 1, 2), of(coll.AllReduce, 2)); found {
 		t.Error("a peak of mpi applies to nccl")

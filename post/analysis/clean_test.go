@@ -11,6 +11,8 @@ import (
 	"busbar/internal/coll"
 	"busbar/internal/needs"
 	"busbar/internal/result"
+
+	"github.com/shoenig/test/must"
 )
 
 // cleanPage is results without findings: curves of one model, and times that vary between cases and half as much
@@ -44,9 +46,7 @@ func cleanPages(t *testing.T) int {
 		return 12
 	}
 	n, err := strconv.Atoi(given)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, err)
 	return n
 }
 

@@ -8,6 +8,9 @@ import (
 	"busbar/internal/notice"
 	"busbar/internal/result"
 	"busbar/internal/stats"
+
+	"github.com/shoenig/test"
+	"github.com/shoenig/test/must"
 )
 
 // rowOf is a record of one launch of NCCL on 16 GPUs.
@@ -24,9 +27,7 @@ func TestCurvesOfLaunches(t *testing.T) {
 	c := NewCollector()
 	add := func(row result.Row, want bool) {
 		t.Helper()
-		if got := c.Add(row); got != want {
-			t.Errorf("Add(%+v) = %v", row.Record, got)
-		}
+		test.EqOp(t, want, c.Add(row), test.Sprint(row.Record))
 	}
 	for i, launch := range []string{"a", "b", "c"} {
 		add(rowOf(launch, 2048, 2+float64(i)), true)
@@ -55,10 +56,7 @@ func TestCurvesOfLaunches(t *testing.T) {
 	for _, curve := range curves {
 		got = append(got, curve.Who)
 	}
-	if want := []string{"nccl, measured by rank", "nccl, measured by nccl-tests", "nccl (tree)"}; !slices.Equal(got,
-		want) {
-		t.Fatalf("%q, want %q", got, want)
-	}
+	must.SliceEqOp(t, []string{"nccl, measured by rank", "nccl, measured by nccl-tests", "nccl (tree)"}, got)
 	first := curves[0]
 	if len(first.Points) != 2 || first.Points[0].SizeBytes != 1024 || len(first.Launches) != 3 {
 		t.Fatalf("%+v", first)
@@ -68,16 +66,12 @@ func TestCurvesOfLaunches(t *testing.T) {
 		!slices.Equal(p.Launches, []float64{2, 3, 4}) {
 		t.Errorf("%+v", p)
 	}
-	if want := 2048. / 3 * 30 / 16; first.BusBW(1) != want {
-		t.Errorf("busbw %g, want %g", first.BusBW(1), want)
-	}
+	test.EqOp(t, 2048./3*30/16, first.BusBW(1))
 	if p := curves[2].Points[0]; p.Basis != stats.WithinLaunch || p.Path.Algorithm != "TREE" ||
 		p.Warned[Bimodal] != 1 ||
 		p.Warned[Drifting] != 0 {
 		t.Errorf("%+v", p)
 	}
 	want := "nccl (tree), all_reduce float32 sum, out-of-place, throughput mode, 16 ranks on 2 nodes"
-	if got := curves[2].Title(); got != want {
-		t.Errorf("%q, want %q", got, want)
-	}
+	test.EqOp(t, want, curves[2].Title())
 }

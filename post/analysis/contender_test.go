@@ -3,12 +3,13 @@ package analysis
 import (
 	"fmt"
 	"math"
-	"slices"
 	"testing"
 
 	"busbar/internal/coll"
 	"busbar/internal/result"
 	"busbar/internal/stats"
+
+	"github.com/shoenig/test"
 )
 
 // timed is a row of one backend in one launch.
@@ -98,9 +99,7 @@ func TestContenderNames(t *testing.T) {
 	for i, want := range []string{"mpi (Open MPI 4)", "mpi (MPICH 4)", "gloo (cpu (A))", "gloo (cpu (B))",
 		"nccl (ring)",
 		"nccl (tree)", "ncclx"} {
-		if name[all[i]] != want {
-			t.Errorf("%q, want %q", name[all[i]], want)
-		}
+		test.EqOp(t, want, name[all[i]])
 	}
 }
 
@@ -115,13 +114,9 @@ func TestSettingsSeparateTimes(t *testing.T) {
 	var got []string
 	for _, c := range all.Curves() {
 		got = append(got, c.Who)
-		if len(c.Launches) != 1 {
-			t.Errorf("%s: %d launches in one curve", c.Who, len(c.Launches))
-		}
+		test.EqOp(t, 1, len(c.Launches), test.Sprint(c.Who))
 	}
-	if want := []string{"nccl", "nccl (graphs of 20)", "nccl (minCTAs=2)"}; !slices.Equal(got, want) {
-		t.Errorf("%q, want %q", got, want)
-	}
+	test.SliceEqOp(t, []string{"nccl", "nccl (graphs of 20)", "nccl (minCTAs=2)"}, got)
 }
 
 // A time of 0 represents NaN, and has no ratio.

@@ -11,6 +11,8 @@ import (
 	"busbar/internal/notice"
 	"busbar/internal/result"
 	"busbar/internal/stats"
+
+	"github.com/shoenig/test"
 )
 
 // ranksAre makes a rank the last to issue and one the slowest, by a share of the time.
@@ -159,10 +161,8 @@ func TestStep(t *testing.T) {
 			!closeTo(s.Factor, c.factor, 0.1) || s.Path != c.path {
 			t.Errorf("%s: %s %+v", name, f.Severity, s)
 		}
-		if hinted := slices.ContainsFunc(f.Hints, func(h Hint) bool { return h.Variable == "--algorithms" }); hinted !=
-			(c.path == notice.PathChange{}) {
-			t.Errorf("%s: --algorithms is hinted at: %v", name, hinted)
-		}
+		test.EqOp(t, (c.path == notice.PathChange{}), slices.ContainsFunc(f.Hints,
+			func(h Hint) bool { return h.Variable == "--algorithms" }), test.Sprint(name))
 	}
 }
 
@@ -404,9 +404,7 @@ func TestFindingsMerge(t *testing.T) {
 	}
 	// Bends at one size and from there far on are two causes.
 	wide := edited(slower(1<<20, 8<<20, 1.5), func(m *made) { m.collective = coll.AllGather })
-	if found := foundIn(t, Options{}, edited(slower(1<<20, 1<<20, 1.5)), wide); len(found) != 2 {
-		t.Errorf("%d findings", len(found))
-	}
+	test.EqOp(t, 2, len(foundIn(t, Options{}, edited(slower(1<<20, 1<<20, 1.5)), wide)))
 	// A finding in both modes is reported for throughput mode, with the higher severity.
 	f, _ = only[notice.Drop](t, edited(slower(4<<20, 8<<20, 1.3)), edited(slower(4<<20, 16<<20, 1.6), latency))
 	if f.Curve.Mode != coll.Throughput || f.To != 8<<20 || f.Severity != notice.Error || f.Weight < 0.35 ||
@@ -447,9 +445,7 @@ func TestFindingsOfACurveFollowEachOther(t *testing.T) {
 	for _, f := range found {
 		got = append(got, fmt.Sprintf("%d %v %v", f.Number, f.Curve.Collective, f.Severity))
 	}
-	if want := []string{"1 all_reduce error", "2 all_reduce warning", "3 broadcast error"}; !slices.Equal(got, want) {
-		t.Errorf("%q, want %q", got, want)
-	}
+	test.SliceEqOp(t, []string{"1 all_reduce error", "2 all_reduce warning", "3 broadcast error"}, got)
 }
 
 // A sweep of steps has hundreds of sizes: it takes as long as others, and broad findings are detected.
@@ -480,8 +476,6 @@ func TestBeyondNeedsThreeLaunches(t *testing.T) {
 		{1.4, stats.WithinLaunch, 1, true}, {0, stats.NoBounds, 0, false},
 	} {
 		r := stats.Ratio{Value: 1.5, Lo: c.lo, Hi: 1.6, Basis: c.basis, N: c.n}
-		if got := beyond(r); got != c.want {
-			t.Errorf("beyond(%+v) = %v", r, got)
-		}
+		test.EqOp(t, c.want, beyond(r), test.Sprint(r))
 	}
 }

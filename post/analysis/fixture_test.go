@@ -10,6 +10,8 @@ import (
 	"busbar/internal/coll"
 	"busbar/internal/notice"
 	"busbar/internal/result"
+
+	"github.com/shoenig/test"
 )
 
 // made is a simulated sweep: times follow t = 20 us + S/(100 GB/s · factor), with constant noise.
@@ -209,8 +211,6 @@ func closeTo[T ~float64](got T, want, distance float64) bool {
 func contains(t *testing.T, text string, parts ...string) {
 	t.Helper()
 	for _, p := range parts {
-		if !strings.Contains(text, p) {
-			t.Errorf("%q lacks %q", text, p)
-		}
+		test.StrContains(t, text, p)
 	}
 }

@@ -7,6 +7,8 @@ import (
 	"busbar/internal/coll"
 	"busbar/internal/notice"
 	"busbar/internal/result"
+
+	"github.com/shoenig/test/must"
 )
 
 // inGroup is a sweep of a group of 4:strided, at the same time as the others where factors are given: its times are
@@ -30,9 +32,7 @@ func TestGroupInterference(t *testing.T) {
 		sweeps = append(sweeps, inGroup(n+1), inGroup(n+1, 1.1, 1.2, 1.6, 1.3))
 	}
 	found := slices.DeleteFunc(foundIn(t, Options{}, sweeps...), func(f Finding) bool { return f.Code() != Interferes })
-	if len(found) != 1 {
-		t.Fatalf("%d findings, want 1", len(found))
-	}
+	must.EqOp(t, 1, len(found))
 	f := found[0].Fact.(notice.GroupInterference)
 	if !closeTo(f.Factor, 1.6, 0.01) || !closeTo(f.Median, 1.25, 0.01) || !closeTo(f.Least, 1.1, 0.01) ||
 		f.Groups != "4:strided" || f.Slowest != "group 3 (ranks 2, 6, … 14)" || f.Interval.Lo > 1.601 ||

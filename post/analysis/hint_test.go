@@ -8,6 +8,8 @@ import (
 	"busbar/internal/campaign"
 	"busbar/internal/coll"
 	"busbar/internal/result"
+
+	"github.com/shoenig/test"
 )
 
 // Every sweep is a valid plan, and has the current setting beside each value.
@@ -124,9 +126,7 @@ func TestHintsApplyToRun(t *testing.T) {
 		"what rank cannot measure": {func(c *Curve) { c.Backend = "rccl" }, Step, 8, 16,
 			[]string{"NCCL_PROTO", "NCCL_ALGO"}},
 	} {
-		if got := variables(hintsFor(c.kind, curve(c.change), c.from, c.to)); !slices.Equal(got, c.want) {
-			t.Errorf("%s: %q, want %q", name, got, c.want)
-		}
+		test.SliceEqOp(t, c.want, variables(hintsFor(c.kind, curve(c.change), c.from, c.to)), test.Sprint(name))
 	}
 	// Hints omit values that the runs had, and name variables that are required beside them.
 	for variable, c := range map[string]struct {

@@ -7,6 +7,8 @@ import (
 	"busbar/internal/coll"
 	"busbar/internal/notice"
 	"busbar/internal/result"
+
+	"github.com/shoenig/test/must"
 )
 
 // alltoallv is a sweep with an imbalance that takes longer than an even one of the same size by a factor.
@@ -24,9 +26,7 @@ func TestImbalanceCost(t *testing.T) {
 	// Each imbalance has a finding of its own.
 	found := foundIn(t, Options{}, even, alltoallv("spread:1", 1.5), alltoallv("spread:0.5", 1.2))
 	costs := slices.DeleteFunc(found, func(f Finding) bool { return f.Code() != Imbalance })
-	if len(costs) != 2 {
-		t.Fatalf("%d findings", len(costs))
-	}
+	must.EqOp(t, 2, len(costs))
 	for _, f := range costs {
 		want := 1.5
 		if f.Curve.Imbalance == "spread:0.5" {

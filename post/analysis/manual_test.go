@@ -9,6 +9,9 @@ import (
 	"busbar/internal/coll"
 	"busbar/internal/golden"
 	"busbar/internal/notice"
+
+	"github.com/shoenig/test"
+	"github.com/shoenig/test/must"
 )
 
 // Kinds of findings that only tests name.
@@ -38,22 +41,16 @@ var kinds = []Kind{
 // The pages have the hints of the catalogue, and each kind of finding with its rule.
 func TestManualListsFindingsAndHints(t *testing.T) {
 	page, err := os.ReadFile(hints)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, err)
 	head, _, found := strings.Cut(string(page), tableHead)
 	if !found {
 		t.Fatalf("%s has no table of hints", hints)
 	}
 	golden.Text(t, hints, head+tableHead+hintTable())
 	text, err := os.ReadFile(manual)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, err)
 	for _, kind := range kinds {
-		if !strings.Contains(string(text), "\n| `"+string(kind)+"` |") {
-			t.Errorf("%s has no row for %q", manual, kind)
-		}
+		test.StrContains(t, string(text), "\n| `"+string(kind)+"` |", test.Sprint(manual, kind))
 	}
 }
 

@@ -3,13 +3,15 @@ package analysis
 import (
 	"fmt"
 	"math"
-	"slices"
 	"testing"
 
 	"busbar/internal/coll"
 	"busbar/internal/notice"
 	"busbar/internal/result"
 	"busbar/internal/stats"
+
+	"github.com/shoenig/test"
+	"github.com/shoenig/test/must"
 )
 
 // modelFor is the model of the one curve of a sweep.
@@ -18,9 +20,7 @@ func modelFor(t *testing.T, m made) Model {
 	c := NewCollector()
 	m.fill(c)
 	curves := c.Curves()
-	if len(curves) != 1 {
-		t.Fatalf("%d curves", len(curves))
-	}
+	must.EqOp(t, 1, len(curves))
 	return ModelOf(curves[0])
 }
 
@@ -171,9 +171,7 @@ func TestWorldOfOneIsNotJudged(t *testing.T) {
 	c := NewCollector()
 	alone.fill(c)
 	curves := c.Curves()
-	if h := Headlines(Answers(curves, nil), curves); !slices.Equal(h, []notice.Fact{notice.OneRankRun{}}) {
-		t.Errorf("headlines: %+v", h)
-	}
+	test.SliceEqOp(t, []notice.Fact{notice.OneRankRun{}}, Headlines(Answers(curves, nil), curves))
 }
 
 func TestModelOfBroadcastHasBusBandwidth(t *testing.T) {

@@ -10,6 +10,8 @@ import (
 	"busbar/internal/result"
 	"busbar/internal/units"
 	"busbar/post/analysis"
+
+	"github.com/shoenig/test"
 )
 
 // without is a table without the rows of one source.
@@ -135,9 +137,7 @@ func TestVerdicts(t *testing.T) {
 		"more than twice as large":    {three, 2*size + 1, 410e9, notice.NoReference},
 		"a power of ten as its power": {three, 1e9, 410e9, notice.WithinPublished},
 	} {
-		if got := c.all.judge(h100, value(c.size, c.busBW)).Verdict; got != c.want {
-			t.Errorf("%s: %s, want %s", name, got, c.want)
-		}
+		test.EqOp(t, c.want, c.all.judge(h100, value(c.size, c.busBW)).Verdict, test.Sprint(name))
 	}
 }
 
@@ -274,9 +274,7 @@ func TestGPUNames(t *testing.T) {
 		"A100-SXM4-40GB": "A100", "AMD Instinct MI300X VF": "MI300X", "NVIDIA GH200 480GB": "", "NVIDIA GB200": "GB200",
 		"NVIDIA A100-SXM4-40GB MIG 1g.5gb": "", "cpu (AMD EPYC)": "",
 	} {
-		if got := gpuOf(device); got != want {
-			t.Errorf("%s: %q, want %q", device, got, want)
-		}
+		test.EqOp(t, want, gpuOf(device), test.Sprint(device))
 	}
 }
 
@@ -290,8 +288,6 @@ func TestFabricInLog(t *testing.T) {
 		"device  0 [0x01] NVIDIA GB200\na:1:2 NET/IB : Using [0]mlx5_0:1/IB":    "",
 		"a:1:2 [0] NCCL INFO Using network Socket\nx NCCL INFO NET/FasTrak : 8": "TCPXO",
 	} {
-		if got := FabricInLog(line); got != want {
-			t.Errorf("%s: %q, want %q", line, got, want)
-		}
+		test.EqOp(t, want, FabricInLog(line), test.Sprint(line))
 	}
 }

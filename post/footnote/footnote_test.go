@@ -1,11 +1,12 @@
 package footnote
 
 import (
-	"slices"
 	"testing"
 
 	"busbar/internal/document"
 	"busbar/internal/notice"
+
+	"github.com/shoenig/test"
 )
 
 func TestFootnotesMergeRanges(t *testing.T) {
@@ -15,7 +16,5 @@ func TestFootnotesMergeRanges(t *testing.T) {
 	}
 	want := document.Footnotes{"3 points: times drift: the median changes by -8.0 % to +5.0 % from the first to the " +
 		"last third of the samples"}
-	if got := list.Blocks()[0].(document.Footnotes); !slices.Equal(got, want) {
-		t.Errorf("%q, want %q", got, want)
-	}
+	test.SliceEqOp(t, want, list.Blocks()[0].(document.Footnotes))
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"busbar/internal/coll"
+	"busbar/internal/golden"
 	"busbar/internal/notice"
 	"busbar/internal/result"
 )
@@ -69,34 +70,38 @@ func TestContradictoryRowsFail(t *testing.T) {
 }
 
 func TestContradictionAllowsRounding(t *testing.T) {
-	for point, refused := range map[string]bool{
-		"all_reduce 2 134.22 234.88":      true,
-		"all_reduce 8 134.22 234.88":      false,
-		"all_reduce 8 0.01 0.01":          false,
-		"all_reduce 8 0.10 0.17":          false,
-		"all_reduce 8 0.10 0.14":          true,
-		"all_reduce 8 134 233":            false,
-		"all_reduce 8 100.00 176.60":      false,
-		"all_reduce 8 100.00 176.80":      true,
-		"all_reduce 1 100.00 0.00":        false,
-		"all_reduce 1 100.00 100.00":      true,
-		"all_reduce 0 100.00 100.00":      false,
-		"all_reduce 8 inf nan":            false,
-		"all_gather 8 100.00 87.50":       false,
-		"all_gather 8 100.00 50.00":       true,
-		"all_gather 8 100.00 100.00":      true,
-		"all_gather 8 100.00 100.00 2020": false,
-		"broadcast 8 100.00 100.00":       false,
-		"broadcast 8 100.00 175.00":       true,
-		"other 8 100.00 175.00":           false,
-	} {
-		words := strings.Fields(point + " 0")
+	for _, c := range golden.Table[struct {
+		Point   string
+		Refused bool
+	}](t, `
+		Point                            Refused
+		all_reduce 2 134.22 234.88       true
+		all_reduce 8 134.22 234.88
+		all_reduce 8 0.01 0.01
+		all_reduce 8 0.10 0.17
+		all_reduce 8 0.10 0.14           true
+		all_reduce 8 134 233
+		all_reduce 8 100.00 176.60
+		all_reduce 8 100.00 176.80       true
+		all_reduce 1 100.00 0.00
+		all_reduce 1 100.00 100.00       true
+		all_reduce 0 100.00 100.00
+		all_reduce 8 inf nan
+		all_gather 8 100.00 87.50
+		all_gather 8 100.00 50.00        true
+		all_gather 8 100.00 100.00       true
+		all_gather 8 100.00 100.00 2020
+		broadcast 8 100.00 100.00
+		broadcast 8 100.00 175.00        true
+		other 8 100.00 175.00
+	`) {
+		words := strings.Fields(c.Point + " 0")
 		r := &result.Record{Imported: &result.Origin{Stated: map[string]string{"a": words[2], "b": words[3]}}}
 		r.Collective, _ = operationOf(words[0])
 		r.World, _ = amount(words[1])
 		why := bandwidths{alg: "a", bus: "b", early: words[4] == "2020"}.contradiction(r)
-		if (why != nil) != refused {
-			t.Errorf("%s: %q", point, why)
+		if (why != nil) != c.Refused {
+			t.Errorf("%s: %q", c.Point, why)
 		}
 	}
 }

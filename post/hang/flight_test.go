@@ -8,6 +8,9 @@ import (
 
 	"busbar/post/hang/evidence"
 	"busbar/post/hang/flight"
+
+	"github.com/shoenig/test"
+	"github.com/shoenig/test/must"
 )
 
 func readDump(t *testing.T, file string, data []byte) *evidence.Dump {
@@ -16,9 +19,7 @@ func readDump(t *testing.T, file string, data []byte) *evidence.Dump {
 		t.Errorf("%s is not recognised", file)
 	}
 	d, err := flight.Read(file, data, &evidence.Interned{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, err)
 	return d
 }
 
@@ -45,9 +46,7 @@ func TestReadBothForms(t *testing.T) {
 		p.Entries[i].Stack = nil
 	}
 	p.File, j.File, j.JSON = "", "", false
-	if !reflect.DeepEqual(p, j) {
-		t.Errorf("%+v\n%+v", p, j)
-	}
+	test.Eq(t, j, p)
 	e := p.Entries[3]
 	if !e.P2P || e.Call.Op != "send" || e.Call.From != 0 || e.Call.To != 1 || e.Seq != 1 {
 		t.Errorf("%+v %+v", e, e.Call)
@@ -122,9 +121,7 @@ func TestRankOf(t *testing.T) {
 		"rank3.log.txt": 3,
 		"a/7/x":         -1, "trace_99999999999999999999": -1,
 	} {
-		if got := flight.RankOf(name); got != want {
-			t.Errorf("%s: %d, not %d", name, got, want)
-		}
+		test.EqOp(t, want, flight.RankOf(name), test.Sprint(name))
 	}
 }
 

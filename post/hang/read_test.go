@@ -10,14 +10,15 @@ import (
 	"busbar/internal/notice"
 	"busbar/internal/notice/hangs"
 	"busbar/post/hang"
+
+	"github.com/shoenig/test"
+	"github.com/shoenig/test/must"
 )
 
 func read(t *testing.T, f *Folder) (*hang.Evidence, []notice.Notice) {
 	t.Helper()
 	of, notes, err := hang.Read(context.Background(), []string{f.Path})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, err)
 	return of, notes
 }
 
@@ -126,9 +127,7 @@ func TestReadRanksOfLogs(t *testing.T) {
 		"local_rank_0.log": -1, "attempt_0/0/stderr.log": -1,
 		"attempt_0/1/stderr.log": 1,
 	} {
-		if ranks[name] != want {
-			t.Errorf("%s: rank %d, not %d", name, ranks[name], want)
-		}
+		test.EqOp(t, want, ranks[name], test.Sprint(name))
 	}
 }
 

@@ -13,6 +13,8 @@ import (
 	"busbar/internal/notice"
 	"busbar/internal/notice/hangs"
 	"busbar/post/hang"
+
+	"github.com/shoenig/test/must"
 )
 
 // unusual are situations with evidence that is hostile, partial or of several processes.
@@ -217,9 +219,7 @@ func TestColumnsOfRetired(t *testing.T) {
 func TestReadFollowsLinks(t *testing.T) {
 	from, to := NewFolder(t).Dumps(stops(job(4), 1)), t.TempDir()
 	link := func(path, of string) {
-		if err := os.Symlink(of, path); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, os.Symlink(of, path))
 	}
 	for rank := range 4 {
 		name := fmt.Sprintf("trace_%d", rank)

@@ -9,15 +9,16 @@ import (
 
 	"busbar/internal/notice"
 	"busbar/post/hang"
+
+	"github.com/shoenig/test"
+	"github.com/shoenig/test/must"
 )
 
 // A folder that cannot be read is reported, and the others count.
 func TestReadWithoutOneFolder(t *testing.T) {
 	f := NewFolder(t).Dumps(stops(job(4), 1)).File("closed/x", "")
 	closed := filepath.Join(f.Path, "closed")
-	if err := os.Chmod(closed, 0); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, os.Chmod(closed, 0))
 	t.Cleanup(func() {
 		if err := os.Chmod(closed, 0o700); err != nil { // so that it can be removed
 			t.Error(err)
@@ -29,13 +30,9 @@ func TestReadWithoutOneFolder(t *testing.T) {
 		}
 		runtime.LockOSThread()
 		defer runtime.UnlockOSThread()
-		if err := syscall.Setfsuid(65534); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, syscall.Setfsuid(65534))
 		defer func() {
-			if err := syscall.Setfsuid(0); err != nil {
-				t.Error(err)
-			}
+			test.NoError(t, syscall.Setfsuid(0))
 		}()
 	}
 	if _, err := os.ReadDir(closed); err == nil {

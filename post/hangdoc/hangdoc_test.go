@@ -13,6 +13,8 @@ import (
 	"busbar/internal/golden"
 	"busbar/internal/notice/hangs"
 	"busbar/post/hang"
+
+	"github.com/shoenig/test/must"
 )
 
 // dump is the Flight Recorder's of a rank of four that entered n all_reduces and completed 22.
@@ -46,29 +48,21 @@ func found(t *testing.T, not ...int) *hang.Finding {
 		}
 	}
 	for name, text := range files {
-		if err := os.WriteFile(name, []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, os.WriteFile(name, []byte(text), 0o666))
 	}
 	of, _, err := hang.Read(t.Context(), []string{"."})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, err)
 	return hang.Analyze(*of)
 }
 
 // The documents of a decided and of an undecided case, as they are shown.
 func TestDocuments(t *testing.T) {
 	folder, err := filepath.Abs("testdata")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, err)
 	for name, f := range map[string]*hang.Finding{"missing": found(t), "undecided": found(t, 2)} {
 		for _, format := range []document.Format{document.Text, document.Markdown} {
 			var b bytes.Buffer
-			if err := Of(f).Write(&b, format); err != nil {
-				t.Fatal(err)
-			}
+			must.NoError(t, Of(f).Write(&b, format))
 			golden.Text(t, filepath.Join(folder, name+"."+string(format)), b.String())
 		}
 	}

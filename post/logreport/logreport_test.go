@@ -9,6 +9,9 @@ import (
 	"busbar/internal/document"
 	"busbar/internal/notice"
 	"busbar/post/nccllog"
+
+	"github.com/shoenig/test"
+	"github.com/shoenig/test/must"
 )
 
 // bigLog is the log of 1024 ranks on 128 nodes, some with another library or other settings, or stopped.
@@ -59,14 +62,10 @@ func bigLog(ranks, local int) string {
 func page(t *testing.T, text string) (string, *nccllog.Log) {
 	t.Helper()
 	r := nccllog.NewReader()
-	if err := r.Add("a.log", strings.NewReader(text)); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, r.Add("a.log", strings.NewReader(text)))
 	log := r.Log()
 	var b strings.Builder
-	if err := newReport(log).Document(all).Write(&b, document.Text); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, newReport(log).Document(all).Write(&b, document.Text))
 	return b.String(), log
 }
 
@@ -82,13 +81,9 @@ func TestHealthyNeedsKnownMessages(t *testing.T) {
 	} {
 		got, _ := page(t, text)
 		for _, w := range want {
-			if !strings.Contains(got, w) {
-				t.Errorf("%q: without %q:\n%s", text, w, got)
-			}
+			test.StrContains(t, got, w, test.Sprint(text))
 		}
-		if assured := strings.Contains(got, "No problem found"); assured != (text == info) {
-			t.Errorf("%q: reports a healthy log: %t", text, assured)
-		}
+		test.EqOp(t, (text == info), strings.Contains(got, "No problem found"), test.Sprint(text))
 	}
 }
 
@@ -106,9 +101,7 @@ func TestManyRanksShortened(t *testing.T) {
 	}
 	for _, want := range []string{"ranks 616-623 on node077", "1024 ranks on 128 nodes",
 		"node000, node001, node002, node003 and 124 more hosts"} {
-		if !strings.Contains(text, want) {
-			t.Errorf("%q is not in\n%s", want, text)
-		}
+		test.StrContains(t, text, want)
 	}
 }
 
@@ -118,24 +111,16 @@ func TestJSONListsNotNull(t *testing.T) {
 		"COMPLETE\n"
 	_, log := page(t, calm)
 	var b strings.Builder
-	if err := (&Report{log: log, findings: log.Findings(), other: log,
-		contrast: nccllog.Compare(log, log)}).Document(all).Write(&b, document.JSON); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, (&Report{log: log, findings: log.Findings(), other: log,
+		contrast: nccllog.Compare(log, log)}).Document(all).Write(&b, document.JSON))
 	var all struct {
 		Findings json.RawMessage            `json:"notices"`
 		Contrast map[string]json.RawMessage `json:"contrast"`
 	}
-	if err := json.Unmarshal([]byte(b.String()), &all); err != nil {
-		t.Fatal(err)
-	}
-	if got := string(all.Findings); !strings.HasPrefix(got, "[") {
-		t.Errorf("notices are %s", got)
-	}
+	must.NoError(t, json.Unmarshal([]byte(b.String()), &all))
+	test.StrHasPrefix(t, "[", string(all.Findings))
 	for _, name := range []string{"effects", "causes", "others", "only_in_a", "only_in_b", "same", "notices"} {
-		if got := string(all.Contrast[name]); !strings.HasPrefix(got, "[") {
-			t.Errorf("%s of the contrast are %q", name, got)
-		}
+		test.StrHasPrefix(t, "[", string(all.Contrast[name]), test.Sprint(name))
 	}
 }
 

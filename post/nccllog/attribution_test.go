@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/shoenig/test"
 )
 
 // Prefixes of launchers, collectors and time stampers do not change the result.
@@ -79,9 +81,7 @@ func TestErrorsOfAProgram(t *testing.T) {
 			"NCCL_DEBUG=INFO for details), NCCL version 2.21.5": true,
 	} {
 		l := read(t, wholeLog()+line+"\n")
-		if got := len(l.Messages) > 0; got != want {
-			t.Errorf("%q: %v, want %v", line, l.Messages, want)
-		}
+		test.EqOp(t, want, len(l.Messages) > 0, test.Sprint(line, l.Messages))
 	}
 }
 

@@ -7,6 +7,8 @@ import (
 
 	"busbar/internal/notice"
 	"busbar/internal/notice/nccllogs"
+
+	"github.com/shoenig/test"
 )
 
 // singleLines are messages that people quote alone, with what log collectors, shells and frameworks put around them,
@@ -122,9 +124,7 @@ func TestKnownDefects(t *testing.T) {
 	for text, want := range map[string]release{
 		"2.27.7": {2, 27, 7}, "21.2.12": {2, 12, 12}, "20.9.9": {2, 9, 9}, "2.30.3x-git": {2, 30, 3},
 	} {
-		if got := releaseOf(text); got != want {
-			t.Errorf("%s: %v", text, got)
-		}
+		test.EqOp(t, want, releaseOf(text), test.Sprint(text))
 	}
 	for _, d := range knownDefects {
 		if d.name.String() == "" || notice.Advice(nccllogs.KnownDefect{Defect: d.name}) == "" {

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"busbar/internal/notice"
+
+	"github.com/shoenig/test"
 )
 
 // costs is a cost table in which LL128 gives all_reduce this bandwidth.
@@ -127,9 +129,7 @@ func TestContrast(t *testing.T) {
 				got, want []string
 			}{{"effects", says(got.Effects), c.effects}, {"causes", says(got.Causes), c.causes},
 				{"others", says(got.Others), c.others}, {"doubts", codesOf(got.doubts), c.doubts}} {
-				if !slices.Equal(list.got, list.want) {
-					t.Errorf("%s are\n%q, want\n%q", list.name, list.got, list.want)
-				}
+				test.SliceEqOp(t, list.want, list.got, test.Sprint(list.name))
 			}
 			var same []string
 			for _, s := range got.Same {

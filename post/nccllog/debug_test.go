@@ -7,6 +7,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/shoenig/test"
+	"github.com/shoenig/test/must"
 )
 
 // glogFixture has the prefix of NCCLX, whose headers name a thread.
@@ -68,9 +71,7 @@ func TestCommunicatorsOverProcesses(t *testing.T) {
 	l := read(t, rank("a", 0, "commId 0x1")+rank("c", 0, "commId 0x2"), rank("b", 1, "commId 0x1")+
 		rank("d", 1, "commId 0x2"),
 		split("a", 0, 4)+split("b", 1, 4)+split("a", 0, 5)+split("b", 1, 5)+split("c", 0, 4)+split("d", 1, 4))
-	if len(l.Communicators) != 5 {
-		t.Fatalf("%d communicators", len(l.Communicators))
-	}
+	must.EqOp(t, 5, len(l.Communicators))
 	for i, hosts := range [][]string{{"a", "b"}, {"c", "d"}, {"a", "b"}, {"a", "b"}, {"c", "d"}} {
 		c := l.Communicators[i]
 		var got []string
@@ -160,9 +161,7 @@ func TestSettings(t *testing.T) {
 	for _, s := range l.Settings {
 		got = append(got, fmt.Sprintf("%s=%s %s %v", s.Name, s.Value, s.From, s.Processes))
 	}
-	if !slices.Equal(got, want) {
-		t.Errorf("%q", got)
-	}
+	test.SliceEqOp(t, want, got)
 }
 
 // A warning is kept once, with its count, its processes, and its place in the source.
@@ -194,9 +193,7 @@ func TestCompressedAndCut(t *testing.T) {
 	var b bytes.Buffer
 	z := gzip.NewWriter(&b)
 	fmt.Fprint(z, strings.Repeat("a:1:1 [0] NCCL INFO cudaDriverVersion 13000\n", 1000))
-	if err := z.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, z.Close())
 	l := read(t, b.String())
 	if l.Reading.Understood != 1000 || l.Files[0].Cut != "" {
 		t.Errorf("%+v, %+v", l.Reading, l.Files)
@@ -228,7 +225,5 @@ func TestLineOfSeveralMessages(t *testing.T) {
 		t.Errorf("%+v", m)
 	}
 	want := Row{Bytes: 1024, Type: "float", OutTime: 10.24, OutBusbw: 0.1}
-	if !slices.Equal(l.Rows, []Row{want}) {
-		t.Errorf("%+v", l.Rows)
-	}
+	test.SliceEqOp(t, []Row{want}, l.Rows)
 }

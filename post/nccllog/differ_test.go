@@ -11,6 +11,8 @@ import (
 
 	"busbar/internal/notice"
 	"busbar/internal/notice/nccllogs"
+
+	"github.com/shoenig/test"
 )
 
 // A log equals itself and one of another day: other pids, pointers, commIds and ports.
@@ -76,9 +78,7 @@ func TestCausesOfDifferences(t *testing.T) {
 			}
 			got = append(got, text)
 		}
-		if !slices.Equal(got, c.want) {
-			t.Errorf("%s: %q, want %q", what, got, c.want)
-		}
+		test.SliceEqOp(t, c.want, got, test.Sprint(what))
 	}
 }
 
@@ -143,9 +143,7 @@ func TestHealthyAgainstCrippled(t *testing.T) {
 	}
 	all := fmt.Sprint(*c)
 	for _, pid := range []string{"64904", "65704", "0x"} {
-		if strings.Contains(all, pid) {
-			t.Errorf("%s is reported as a difference", pid)
-		}
+		test.StrNotContains(t, all, pid)
 	}
 }
 
@@ -165,8 +163,6 @@ func TestFindingsOfPublicLogs(t *testing.T) {
 		for _, f := range example(t, file).Findings() {
 			got = append(got, f.Code())
 		}
-		if !slices.Equal(got, want) {
-			t.Errorf("%s: %q, want %q", file, got, want)
-		}
+		test.SliceEqOp(t, want, got, test.Sprint(file))
 	}
 }

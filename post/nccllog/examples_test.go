@@ -8,6 +8,9 @@ import (
 	"testing"
 
 	"busbar/internal/needs"
+
+	"github.com/shoenig/test"
+	"github.com/shoenig/test/must"
 )
 
 const examples = "../../../shared/examples/nccl-logs"
@@ -22,13 +25,9 @@ func example(t *testing.T, names ...string) *Log {
 	r := NewReader()
 	for _, path := range paths {
 		f, err := os.Open(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, err)
 		defer f.Close()
-		if err := r.Add(path, f); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, r.Add(path, f))
 	}
 	l := r.Log()
 	consistent(t, l)
@@ -76,9 +75,7 @@ func TestPublicLogs(t *testing.T) {
 0 choices map[]; 0 calls; 0 predictions
 30 rows, at last 4294967296 B at 43.81 GB/s`,
 	} {
-		if got := summary(example(t, file)); got != want {
-			t.Errorf("%s: got\n%s, want\n%s", file, got, want)
-		}
+		test.EqOp(t, want, summary(example(t, file)), test.Sprint(file))
 	}
 }
 

@@ -7,6 +7,9 @@ import (
 	"testing"
 
 	"busbar/internal/notice"
+
+	"github.com/shoenig/test"
+	"github.com/shoenig/test/must"
 )
 
 // wholeLog is a healthy log of four ranks on two nodes: NVLink intra-node, two InfiniBand NICs with GPUDirect RDMA
@@ -96,9 +99,7 @@ func TestFindings(t *testing.T) {
 	swap := func(pairs ...string) func(string) string {
 		return func(s string) string {
 			for i := 0; i+1 < len(pairs); i += 2 {
-				if !strings.Contains(s, pairs[i]) {
-					t.Fatalf("%q is not in the log", pairs[i])
-				}
+				must.StrContains(t, s, pairs[i])
 				s = strings.ReplaceAll(s, pairs[i], pairs[i+1])
 			}
 			return s
@@ -185,9 +186,7 @@ func TestFindings(t *testing.T) {
 				t.Errorf("no %s", c.want)
 			}
 			for _, f := range all {
-				if got := fmt.Sprint(f.Code(), " ", f.Severity); got != c.want {
-					t.Errorf("%s, want %s: %s %q", got, c.want, f.Message(), f.Details())
-				}
+				test.EqOp(t, c.want, fmt.Sprint(f.Code(), " ", f.Severity), test.Sprint(f.Message(), f.Details()))
 				if notice.Source(f.Fact) == "" && f.Code() != "unexplained-message" {
 					t.Error("no source")
 				}

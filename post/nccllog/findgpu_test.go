@@ -3,13 +3,13 @@ package nccllog
 import (
 	"encoding/json"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 
 	"busbar/internal/golden"
+
+	"github.com/shoenig/test/must"
 )
 
 // expect compares the facts that a rule finds with those in testdata/found (-update writes them anew): for each its
@@ -21,32 +21,11 @@ func expect(t *testing.T, what string, rule func(*findings), l *Log) []*found {
 	var got []string
 	for _, f := range in.all {
 		parameters, err := json.Marshal(f.Fact)
-		if err != nil {
-			t.Fatal(err)
-		}
-		got = append(got, fmt.Sprintf("%s | %v %s %q %s", what, f.Severity, f.Code(), f.At.Subject, parameters))
+		must.NoError(t, err)
+		got = append(got, fmt.Sprintf("%v %s %q %s", f.Severity, f.Code(), f.At.Subject, parameters))
 	}
-	path := filepath.Join("testdata", "found", t.Name()+".txt")
-	text, _ := os.ReadFile(path) // none: no finding in this test so far
-	var want, others []string
-	for line := range strings.Lines(string(text)) {
-		if line = strings.TrimSuffix(line, "\n"); strings.HasPrefix(line, what+" | ") {
-			want = append(want, line)
-		} else {
-			others = append(others, line)
-		}
-	}
-	if golden.Update() {
-		lines := append(others, got...)
-		slices.Sort(lines)
-		if err := os.WriteFile(path, []byte(strings.Join(lines, "\n")+"\n"), 0o666); err != nil {
-			t.Fatal(err)
-		}
-		return in.all
-	}
-	if !slices.Equal(slices.Sorted(slices.Values(got)), want) {
-		t.Errorf("%s: found\n%s\nwant\n%s", what, strings.Join(got, "\n"), strings.Join(want, "\n"))
-	}
+	slices.Sort(got)
+	golden.Lines(t, filepath.Join("testdata", "found", t.Name()+".txt"), what, got)
 	return in.all
 }
 
@@ -161,19 +140,20 @@ func TestLatencyProtocol(t *testing.T) {
 
 // Ranks share a GPU if one host has one bus for two ranks of one communicator. A bus of another host is another GPU.
 func TestSharedGPU(t *testing.T) {
-	for what, c := range map[string]struct{ id, hostA, hostB, busA, busB string }{
-		"one GPU":               {"0xabc", "n1", "n1", "2000", "2000"},
-		"two GPUs":              {"0xabc", "n1", "n1", "2000", "3000"},
-		"two hosts":             {"0xabc", "n1", "n2", "2000", "2000"},
-		"a masked bus":          {"0xabc", "n1", "n1", "XXXX", "XXXX"},
-		"no bus":                {"0xabc", "n1", "n1", "", ""},
-		"put together by order": {"", "n1", "n1", "2000", "2000"},
-		"no host":               {"0xabc", "", "", "2000", "2000"},
-	} {
-		expect(t, what, findShared, &Log{
-			Communicators: []Communicator{{Name: "comm 1", ID: c.id, Ranks: 2, Members: []Member{{Bus: c.busA},
-				{Rank: 1, Process: 1, Bus: c.busB}}}},
-			Processes: []Process{{Host: c.hostA}, {Host: c.hostB}},
+	for _, c := range golden.Table[struct{ Name, ID, HostA, HostB, BusA, BusB string }](t, `
+		Name                   ID     HostA  HostB  BusA  BusB
+		one GPU                0xabc  n1     n1     2000  2000
+		two GPUs               0xabc  n1     n1     2000  3000
+		two hosts              0xabc  n1     n2     2000  2000
+		a masked bus           0xabc  n1     n1     XXXX  XXXX
+		no bus                 0xabc  n1     n1
+		put together by order  -      n1     n1     2000  2000
+		no host                0xabc  -      -      2000  2000
+	`) {
+		expect(t, c.Name, findShared, &Log{
+			Communicators: []Communicator{{Name: "comm 1", ID: c.ID, Ranks: 2, Members: []Member{{Bus: c.BusA},
+				{Rank: 1, Process: 1, Bus: c.BusB}}}},
+			Processes: []Process{{Host: c.HostA}, {Host: c.HostB}},
 		})
 	}
 }

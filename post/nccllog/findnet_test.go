@@ -5,7 +5,10 @@ import (
 	"strings"
 	"testing"
 
+	"busbar/internal/golden"
 	"busbar/internal/notice"
+
+	"github.com/shoenig/test"
 )
 
 // twoHosts is a log of four ranks on two hosts, two processes of two ranks each, with these transports of their
@@ -60,9 +63,7 @@ func TestConnectionsBetweenHosts(t *testing.T) {
 	if got, want := ends(l), [][2]int{{5, 6}}; !slices.Equal(got, want) {
 		t.Errorf("beside a communicator of one node, connections are %v, want %v", got, want)
 	}
-	if n := connections(Transport{}); n != 1 {
-		t.Errorf("a transport without channels is %d connections", n)
-	}
+	test.EqOp(t, 1, connections(Transport{}))
 }
 
 func TestTCPBetweenHosts(t *testing.T) {
@@ -109,9 +110,7 @@ func TestNoGPUDirect(t *testing.T) {
 	l := log(on)
 	l.Settings = []Setting{fromEnvironment("NCCL_NET_GDR_LEVEL", "LOC"), fromEnvironment("NCCL_DMABUF_ENABLE", "0")}
 	expect(t, "as it was set", findDirect, l)
-	if unknown[0].Advice() == disabled[0].Advice() {
-		t.Errorf("whether the cards can is not known, and the advice is %q", unknown[0].Advice())
-	}
+	test.NotEqOp(t, disabled[0].Advice(), unknown[0].Advice())
 	expect(t, "TCP alone", findDirect, twoHosts(tcp))
 }
 
@@ -163,22 +162,21 @@ func TestVirtualInterfaces(t *testing.T) {
 
 // A plugin is missing if it was requested, by its name or by its file.
 func TestMissingPlugins(t *testing.T) {
-	for what, c := range map[string]struct {
-		variable, value, missing string
-	}{
-		"by its file":  {"NCCL_TUNER_PLUGIN", "/opt/libx.so", "libx.so"},
-		"by its name":  {"NCCL_NET_PLUGIN", "ofi", "libnccl-net-ofi.so"},
-		"a profiler":   {"NCCL_PROFILER_PLUGIN", "p", "libp.so"},
-		"another":      {"NCCL_TUNER_PLUGIN", "libx.so", "libnccl-net.so"},
-		"without name": {"NCCL_TUNER_PLUGIN", "libx.so", ""},
-		"none":         {"NCCL_NET_PLUGIN", "None", "None"},
-		"not asked":    {"NCCL_FOO", "x", "libnccl-net.so"},
-	} {
+	for _, c := range golden.Table[struct{ Name, Variable, Value, Missing string }](t, `
+		Name          Variable              Value         Missing
+		by its file   NCCL_TUNER_PLUGIN     /opt/libx.so  libx.so
+		by its name   NCCL_NET_PLUGIN       ofi           libnccl-net-ofi.so
+		a profiler    NCCL_PROFILER_PLUGIN  p             libp.so
+		another       NCCL_TUNER_PLUGIN     libx.so       libnccl-net.so
+		without name  NCCL_TUNER_PLUGIN     libx.so
+		none          NCCL_NET_PLUGIN       None          None
+		not asked     NCCL_FOO              x             libnccl-net.so
+	`) {
 		l := &Log{
-			Settings: []Setting{fromEnvironment(c.variable, c.value)},
-			Network:  Network{Missing: []Named{{Name: "libother.so"}, {Name: c.missing}}},
+			Settings: []Setting{fromEnvironment(c.Variable, c.Value)},
+			Network:  Network{Missing: []Named{{Name: "libother.so"}, {Name: c.Missing}}},
 		}
-		expect(t, what, findPlugins, l)
+		expect(t, c.Name, findPlugins, l)
 	}
 }
 
@@ -238,13 +236,9 @@ func TestContainerInterface(t *testing.T) {
 		}
 		return all
 	}
-	if got := codes(text); !slices.Equal(got, []notice.Code{"host-unreachable", "unreachable-interface"}) {
-		t.Errorf("%v", got)
-	}
+	test.SliceEqOp(t, []notice.Code{"host-unreachable", "unreachable-interface"}, codes(text))
 	local := strings.NewReplacer("veth75fa:fe80::14ad:64ff:fe64:b31e%veth75fa", "enxb03a:169.254.3.1").Replace(text)
-	if got := codes(local); !slices.Equal(got, []notice.Code{"host-unreachable", "unreachable-interface"}) {
-		t.Errorf("link-local: %v", got)
-	}
+	test.SliceEqOp(t, []notice.Code{"host-unreachable", "unreachable-interface"}, codes(local))
 	alone, _, _ := strings.Cut(text, "\n")
 	if got := codes(alone + "\n"); len(got) > 0 {
 		t.Errorf("without a failure: %v", got)

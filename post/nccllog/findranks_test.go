@@ -8,6 +8,8 @@ import (
 
 	"busbar/internal/notice"
 	"busbar/internal/notice/nccllogs"
+
+	"github.com/shoenig/test"
 )
 
 func fourRanks() *Log {
@@ -23,9 +25,7 @@ func TestDisagreementInFull(t *testing.T) {
 	}
 	m := Mismatch{Number: 7, Op: 26, Sides: []nccllogs.Called{side("A", 0, 1, 2), side("B", 3)}}
 	two := log(Sequence{Mismatch: &m, Behind: []Behind{{Rank: 3}}})
-	if found := expect(t, "two sides", findDisagreement, two); found[0].At.Subject != "rank 3" {
-		t.Errorf("who: %q", found[0].At.Subject)
-	}
+	test.EqOp(t, "rank 3", expect(t, "two sides", findDisagreement, two)[0].At.Subject)
 	expect(t, "in doubt", findDisagreement,
 		log(Sequence{Mismatch: &m, Doubt: &nccllogs.Doubt{Cause: nccllogs.CutCalls, A: 2}}))
 	many := Mismatch{
@@ -127,9 +127,7 @@ func TestProcessesByName(t *testing.T) {
 	l := &Log{Processes: []Process{{Host: "n1", PID: 7}, {Host: "n2", PID: 8}, {Host: "n2", PID: 9, Ranks: []int{4}}}}
 	for want, of := range map[string][]int{"pid 7 on n1": {0}, "2 processes without a rank on n1, n2": {0, 1},
 		"rank 4, pid 8 on n2": {2, 1, 99, -1}, "": {0, 1, 2}} {
-		if got := l.who(of); got != want {
-			t.Errorf("%v are %q, want %q", of, got, want)
-		}
+		test.EqOp(t, want, l.who(of), test.Sprint(of))
 	}
 }
 

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"busbar/internal/golden"
+
+	"github.com/shoenig/test/must"
 )
 
 // read reads files of one run.
@@ -14,9 +16,7 @@ func read(t *testing.T, texts ...string) *Log {
 	t.Helper()
 	r := NewReader()
 	for _, text := range texts {
-		if err := r.Add("x.log", strings.NewReader(text)); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, r.Add("x.log", strings.NewReader(text)))
 	}
 	l := r.Log()
 	consistent(t, l)
@@ -27,9 +27,7 @@ func read(t *testing.T, texts ...string) *Log {
 func same(t *testing.T, name string, read ...any) {
 	t.Helper()
 	text, err := json.MarshalIndent(read, "", "  ")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, err)
 	golden.Text(t, filepath.Join("testdata", "read", strings.ReplaceAll(name, " ", "-")+".json"), string(text)+"\n")
 }
 

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"busbar/internal/notice"
+
+	"github.com/shoenig/test"
 )
 
 const rasTextFixture = `NCCL version 2.29.1 compiled with CUDA 13.0
@@ -88,9 +90,7 @@ func TestRASJSONWithoutComma(t *testing.T) {
 				t.Errorf("%+v %+v", a, l.Files)
 			}
 		}
-		if len(l.RAS) != strings.Count(text, "2.28.9") {
-			t.Errorf("%d answers", len(l.RAS))
-		}
+		test.EqOp(t, strings.Count(text, "2.28.9"), len(l.RAS))
 	}
 }
 
@@ -106,9 +106,7 @@ func TestRASOtherRanks(t *testing.T) {
 		text = strings.Replace(text, part, "", 1)
 	}
 	l := read(t, text)
-	if l.Title() != "32 GPUs on 4 nodes, NCCL 2.29.1" {
-		t.Errorf("the title is %q", l.Title())
-	}
+	test.EqOp(t, "32 GPUs on 4 nodes, NCCL 2.29.1", l.Title())
 	c := l.RAS[0].Comms[2]
 	if n := c.Counts[0]; n.Many != 30 || len(n.Ranks) != 30 || slices.Contains(n.Ranks, 0) ||
 		slices.Contains(n.Ranks, 7) {

@@ -9,6 +9,9 @@ import (
 	"busbar/post/nccllog/logline"
 
 	"busbar/internal/notice/nccllogs"
+
+	"github.com/shoenig/test"
+	"github.com/shoenig/test/must"
 )
 
 // rankLog is the log of one rank of four: its setup, and then its calls, as counts of an all-reduce. 0 is a broadcast
@@ -135,11 +138,9 @@ func TestCodes(t *testing.T) {
 		algorithms = append(algorithms, logline.Coded(logline.Algorithms, code))
 	}
 	got := fmt.Sprint(types, ops[:6], algorithms[:8])
-	if want := "[int8 uint8 int32 uint32 int64 uint64 float16 float32 float64 bfloat16 float8e4m3 float8e5m2 " +
-		"type 12] [sum prod max min avg an op of the program] " +
-		"[TREE RING COLLNET_DIRECT COLLNET_CHAIN NVLS NVLS_TREE PAT 7]"; got != want {
-		t.Errorf("%s, want %s", got, want)
-	}
+	test.EqOp(t, "[int8 uint8 int32 uint32 int64 uint64 float16 float32 float64 bfloat16 float8e4m3 float8e5m2 "+
+		"type 12] [sum prod max min avg an op of the program] "+
+		"[TREE RING COLLNET_DIRECT COLLNET_CHAIN NVLS NVLS_TREE PAT 7]", got)
 }
 
 // Memory does not grow with the number of calls: beyond a limit, different calls are counted together.
@@ -149,9 +150,7 @@ func TestManyDifferentCalls(t *testing.T) {
 		counts[i] = i + 1
 	}
 	l := read(t, rankLog(0, counts...))
-	if len(l.Calls) != maxCalls+1 {
-		t.Fatalf("%d kinds of calls", len(l.Calls))
-	}
+	must.EqOp(t, maxCalls+1, len(l.Calls))
 	if folded := l.Calls[maxCalls]; folded.Count != Unknown || folded.Times != 2*maxCalls || folded.Size != Unknown {
 		t.Errorf("%+v", folded)
 	}

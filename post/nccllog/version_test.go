@@ -3,6 +3,8 @@ package nccllog
 import (
 	"fmt"
 	"testing"
+
+	"github.com/shoenig/test"
 )
 
 // Every way in which a library named itself.
@@ -19,9 +21,7 @@ func TestVersions(t *testing.T) {
 	} {
 		l := read(t, line+"\n"+head+"Bootstrap : Using eth0:10.0.0.1<0>\n")
 		v := l.Versions[0]
-		if got := fmt.Sprintf("%s %s %d %s %s", v.Library, v.Text, v.Code, v.CUDA, v.Git); got != want {
-			t.Errorf("%s: %q", line, got)
-		}
+		test.EqOp(t, want, fmt.Sprintf("%s %s %d %s %s", v.Library, v.Text, v.Code, v.CUDA, v.Git), test.Sprint(line))
 	}
 }
 

@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"busbar/internal/notice"
+
+	"github.com/shoenig/test"
 )
 
 const unable = "NCCL WARN NET/IB : Unable to open device mlx5_0"
@@ -57,9 +59,7 @@ func TestWarningsWithAnyPrefix(t *testing.T) {
 func TestTruncatedHeaderNotGrepFile(t *testing.T) {
 	l := read(t, "n1.example:101:1n1.example:102:102 [1] NCCL INFO Launch mode Parallel\n")
 	for _, p := range l.Processes {
-		if p.Host != "n1.example" {
-			t.Errorf("made up host %q", p.Host)
-		}
+		test.EqOp(t, "n1.example", p.Host)
 	}
 }
 

@@ -11,6 +11,8 @@ import (
 	"busbar/internal/document"
 	"busbar/internal/golden"
 	"busbar/internal/notice"
+
+	"github.com/shoenig/test/must"
 )
 
 // The page of all codes is made from the catalogue; -update writes it anew.
@@ -26,18 +28,14 @@ func TestNoticesPage(t *testing.T) {
 		d.Add(explain(e).section())
 	}
 	var page bytes.Buffer
-	if err := d.Write(&page, document.Markdown); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, d.Write(&page, document.Markdown))
 	golden.Text(t, filepath.Join("..", "..", "docs", "reference", "notices.md"), page.String())
 }
 
 // The list has every code, and fits 80 columns.
 func TestList(t *testing.T) {
 	var text, page bytes.Buffer
-	if err := errors.Join(List().Write(&text, document.Text), List().Write(&page, document.JSON)); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, errors.Join(List().Write(&text, document.Text), List().Write(&page, document.JSON)))
 	for line := range strings.Lines(text.String()) {
 		if len([]rune(strings.TrimSpace(line))) > document.Width {
 			t.Errorf("too long: %s", line)
@@ -47,9 +45,7 @@ func TestList(t *testing.T) {
 		Schema int
 		explainData
 	}
-	if err := json.Unmarshal(page.Bytes(), &d); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, json.Unmarshal(page.Bytes(), &d))
 	for i, e := range notice.Entries() {
 		if d.Schema != document.Schema || i >= len(d.Codes) || d.Codes[i].Code != e.Code() ||
 			d.Codes[i].Example != notice.Text(e.Example()) {

@@ -13,6 +13,7 @@ import (
 	"gonum.org/v1/plot/vg/recorder"
 
 	"busbar/internal/coll"
+	"github.com/shoenig/test"
 )
 
 func TestTicks(t *testing.T) {
@@ -44,9 +45,7 @@ func TestTicks(t *testing.T) {
 				labels = append(labels, tick.Label)
 			}
 		}
-		if got := strings.Join(labels, " | "); got != c.want {
-			t.Errorf("ticks of %v are %s, want %s", c.values, got, c.want)
-		}
+		test.EqOp(t, c.want, strings.Join(labels, " | "), test.Sprint(c.values))
 		if axis.Min > slices.Min(c.values) || axis.Max < slices.Max(c.values) {
 			t.Errorf("%v: the axis is from %v to %v", c.values, axis.Min, axis.Max)
 		}

@@ -14,6 +14,8 @@ import (
 	"testing"
 
 	"busbar/internal/coll"
+
+	"github.com/shoenig/test/must"
 )
 
 var pictures = flag.String("pictures", "", "folder to write the pictures of the tests into, to look at them")
@@ -54,9 +56,7 @@ func TestCharts(t *testing.T) {
 				continue // three and the last of each set will do
 			}
 			var p, s bytes.Buffer
-			if err := errors.Join(f.WritePNG(&p), f.WriteSVG(&s)); err != nil {
-				t.Fatal(err)
-			}
+			must.NoError(t, errors.Join(f.WritePNG(&p), f.WriteSVG(&s)))
 			if *pictures != "" {
 				save(t, set, f.Name, p.Bytes(), s.Bytes())
 			}
@@ -69,10 +69,8 @@ func TestCharts(t *testing.T) {
 func save(t *testing.T, set, name string, p, s []byte) {
 	t.Helper()
 	dir := filepath.Join(*pictures, set)
-	if err := errors.Join(os.MkdirAll(dir, 0o755), os.WriteFile(filepath.Join(dir, name+".png"), p, 0o644),
-		os.WriteFile(filepath.Join(dir, name+".svg"), s, 0o644)); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, errors.Join(os.MkdirAll(dir, 0o755), os.WriteFile(filepath.Join(dir, name+".png"), p, 0o644),
+		os.WriteFile(filepath.Join(dir, name+".svg"), s, 0o644)))
 }
 
 func checkPNG(t *testing.T, name string, r io.Reader) {
@@ -113,9 +111,7 @@ func svgText(t *testing.T, svg []byte) []string {
 		if errors.Is(err, io.EOF) {
 			return text
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, err)
 		if s, ok := token.(xml.CharData); ok {
 			text = append(text, string(s))
 		}

@@ -10,6 +10,9 @@ import (
 	"busbar/internal/result"
 	"busbar/post/steps"
 	"busbar/post/steps/stepstest"
+
+	"github.com/shoenig/test"
+	"github.com/shoenig/test/must"
 )
 
 func TestStepBars(t *testing.T) {
@@ -26,22 +29,16 @@ func TestStepBars(t *testing.T) {
 		}
 		p := all[1]
 		var png, svg bytes.Buffer
-		if err := errors.Join(p.WritePNG(&png), p.WriteSVG(&svg)); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, errors.Join(p.WritePNG(&png), p.WriteSVG(&svg)))
 		if *pictures != "" {
 			save(t, "step", p.Name, png.Bytes(), svg.Bytes())
 		}
 		checkPNG(t, p.Name, &png)
 		text := strings.Join(svgText(t, svg.Bytes()), "\n")
 		for _, want := range []string{"25 MiB", "64 ops", "best", "exposed communication", "time of a step (ms)"} {
-			if !strings.Contains(text, want) {
-				t.Errorf("no %q in\n%s", want, text)
-			}
+			test.StrContains(t, text, want)
 		}
-		if is := strings.Contains(text, "SIMULATED: no device was measured"); is != simulated {
-			t.Errorf("marked as simulated is %v", is)
-		}
+		test.EqOp(t, simulated, strings.Contains(text, "SIMULATED: no device was measured"))
 		apart(t, p.Name, p.drawing())
 	}
 }

@@ -7,6 +7,8 @@ import (
 	"busbar/internal/coll"
 	"busbar/internal/pattern"
 	"busbar/internal/result"
+
+	"github.com/shoenig/test/must"
 )
 
 func TestFirstPlotHasThePlacementOfTheHeadline(t *testing.T) {
@@ -40,9 +42,7 @@ func patternRun(t *testing.T) *made {
 	hosts := []string{"node1", "node2", "node3", "node4"}
 	m.run.Pattern = &result.Pattern{Kind: pattern.Pairs, Rounds: 3, Hosts: hosts}
 	rounds, err := pattern.Rounds(pattern.Pairs, len(hosts))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, err)
 	for round, groups := range rounds {
 		for _, nodes := range groups {
 			for _, number := range []int{round + 1, 0} {

@@ -9,7 +9,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -21,6 +20,8 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"busbar/internal/needs"
+	"github.com/shoenig/test"
+	"github.com/shoenig/test/must"
 )
 
 // patience is generous: nothing here measures time.
@@ -31,9 +32,7 @@ func browser(t *testing.T) context.Context {
 	t.Helper()
 	needs.Command(t, "chromium", "the page is looked at in it; make test installs it")
 	path, err := exec.LookPath("chromium")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, err)
 	options := append(
 		chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.DisableGPU,
 		chromedp.UserDataDir(profile(t)), chromedp.WSURLReadTimeout(patience),
@@ -45,9 +44,7 @@ func browser(t *testing.T) context.Context {
 	ctx, end := chromedp.NewContext(ctx)
 	t.Cleanup(end)
 	t.Cleanup(func() { _ = chromedp.Cancel(ctx) }) // it ends by itself, where it can
-	if err := chromedp.Run(ctx); err != nil {
-		t.Fatalf("chromium does not start: %v", err)
-	}
+	must.NoError(t, chromedp.Run(ctx))
 	return ctx
 }
 
@@ -55,9 +52,7 @@ func browser(t *testing.T) context.Context {
 func profile(t *testing.T) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "busbar-browser-")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, err)
 	t.Cleanup(func() {
 		for tries := 0; os.RemoveAll(dir) != nil && tries < 100; tries++ {
 			time.Sleep(50 * time.Millisecond)
@@ -265,12 +260,8 @@ func withoutScript(t *testing.T, b context.Context, r *Report, want ...string) {
 	var shown string
 	err := chromedp.Run(ctx, emulation.SetScriptExecutionDisabled(true), chromedp.Navigate(written(t, r)),
 		chromedp.Text("main", &shown, chromedp.ByQuery))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, err)
 	for _, w := range append(want, "Scripts are off") {
-		if !strings.Contains(shown, w) {
-			t.Errorf("without a script there is no %q in:\n%s", w, shown)
-		}
+		test.StrContains(t, shown, w)
 	}
 }

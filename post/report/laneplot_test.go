@@ -4,13 +4,15 @@ import (
 	"bytes"
 	"fmt"
 	"math"
-	"slices"
 	"testing"
 
 	"busbar/internal/coll"
 	"busbar/internal/notice"
 	"busbar/post/timeline"
 	"busbar/post/trace"
+
+	"github.com/shoenig/test"
+	"github.com/shoenig/test/must"
 )
 
 // manyGPUs is a training of so many ranks and steps, each with ten kernels and ten all-reduces. Rank 5 computes longer,
@@ -61,9 +63,7 @@ func TestLanePlotOf64GPUs(t *testing.T) {
 	found := manyGPUs(t, 64, 100)
 	r := OfTimeline(found, timelineOptions)
 	p := r.timeline.plot
-	if len(p.Rows) != maxLaneRows {
-		t.Fatalf("%d rows", len(p.Rows))
-	}
+	must.EqOp(t, maxLaneRows, len(p.Rows))
 	if found.Across == nil || found.Across.Straggler == nil || found.Across.Straggler.Device != 5 {
 		t.Fatalf("the fixture has no straggler: %+v", found.Across)
 	}
@@ -77,18 +77,14 @@ func TestLanePlotOf64GPUs(t *testing.T) {
 			t.Errorf("%s: the first strip is %v ms of %v", row.Label, s.Span, row.Span)
 		}
 	}
-	if why := p.Rows[5].Why; why != "straggler" {
-		t.Errorf("the straggler is in a row because %q", why)
-	}
+	test.EqOp(t, "straggler", p.Rows[5].Why)
 	if boxes > maxCalls || boxes < maxCalls/2 || len(p.Sights) != maxSights || p.Sights[0].To <= p.Sights[0].From {
 		t.Errorf("%d boxes, sights %+v", boxes, p.Sights)
 	}
 	left := []notice.ReportLeftOut{
 		{Shown: boxes, Of: boxes + 4000, What: notice.LeftBoxes}, {Shown: 16, Of: 64, What: notice.LeftRows},
 	}
-	if !slices.Equal(p.LeftOut, left) {
-		t.Errorf("left out: %+v, want %+v", p.LeftOut, left)
-	}
+	test.SliceEqOp(t, left, p.LeftOut)
 	var page bytes.Buffer
 	if err := r.WritePage(&page); err != nil || page.Len() > 2_000_000 || page.Len() < 300_000 {
 		t.Errorf("the page has %d bytes, %v", page.Len(), err)
@@ -100,12 +96,8 @@ func TestDeviceThatOnlyCopiesHasNoRow(t *testing.T) {
 	tl := sampleTimeline()
 	parts := timeline.Parts{Span: 500, Memcpy: 1, MemcpyOnly: 1, Idle: 499}
 	tl.Devices = append(tl.Devices, timeline.Device{ID: 9, Label: "GPU 9", Parts: parts})
-	if rows := rowsOf(tl, worstSteps(tl)); !slices.Equal(rows, []int{0, 1, 2, 3}) {
-		t.Errorf("rows %v, want those of 4 GPUs", rows)
-	}
-	if title := titleOf(tl); title != "Timeline of 4 GPUs, Example H1" {
-		t.Errorf("title is %q", title)
-	}
+	test.SliceEqOp(t, []int{0, 1, 2, 3}, rowsOf(tl, worstSteps(tl)))
+	test.EqOp(t, "Timeline of 4 GPUs, Example H1", titleOf(tl))
 }
 
 func TestAlignment(t *testing.T) {
@@ -116,15 +108,11 @@ func TestAlignment(t *testing.T) {
 		}
 		return all
 	}
-	if got := shifts(); !slices.Equal(got, []millis{0, 1, 2, 3}) {
-		t.Errorf("shifts %v", got)
-	}
+	test.SliceEqOp(t, []millis{0, 1, 2, 3}, shifts())
 	for i := range tl.Across.Ranks {
 		tl.Across.Ranks[i].Offset = nil
 	}
-	if got := shifts(); !slices.Equal(got, []millis{0, 0, 0, 0}) {
-		t.Errorf("shifts without matched collectives: %v", got)
-	}
+	test.SliceEqOp(t, []millis{0, 0, 0, 0}, shifts())
 }
 
 // drawn is a report with a timeline in whose steps each GPU computes, communicates hidden and then exposed, copies, and

@@ -16,6 +16,9 @@ import (
 	"busbar/internal/result"
 	"busbar/internal/units"
 	"busbar/post/analysis"
+
+	"github.com/shoenig/test"
+	"github.com/shoenig/test/must"
 )
 
 // made is a made-up run with its rows.
@@ -168,9 +171,7 @@ func sample() *Report {
 
 func TestMarkdown(t *testing.T) {
 	var b strings.Builder
-	if err := sample().WriteMarkdown(&b); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, sample().WriteMarkdown(&b))
 	golden.Text(t, "testdata/report.md", b.String())
 }
 
@@ -189,9 +190,7 @@ func TestFindingsNameTheirSeriesOnce(t *testing.T) {
 		}
 	})
 	var summary, report strings.Builder
-	if err := errors.Join(r.Summary().Write(&summary, document.Text), r.WriteMarkdown(&report)); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, errors.Join(r.Summary().Write(&summary, document.Text), r.WriteMarkdown(&report)))
 	for _, s := range []string{
 		"- curve one:\n  - 1 B: ", "  - 2 B: ", "  - 3 B: ", "- curve two:\n  - 6 B: ",
 	} {
@@ -199,16 +198,12 @@ func TestFindingsNameTheirSeriesOnce(t *testing.T) {
 			t.Errorf("summary lacks %q:\n%s", s, summary.String())
 		}
 	}
-	if strings.Contains(summary.String(), "4 B") {
-		t.Errorf("more than %d findings:\n%s", maxRepeated, summary.String())
-	}
+	test.StrNotContains(t, summary.String(), "4 B", test.Sprint(maxRepeated))
 	for _, s := range []string{
 		"- **error**: all_reduce, throughput mode, 1 B: ", "### curve one\n\n1. **error, bandwidth-drop**: 1 B: ",
 		"### curve two\n\n6. **error, bandwidth-drop**: 6 B: ", "curve one", "curve two",
 	} {
-		if n := strings.Count(report.String(), s); n != 1 {
-			t.Errorf("%q occurs %d times", s, n)
-		}
+		test.EqOp(t, 1, strings.Count(report.String(), s), test.Sprint(s))
 	}
 }
 
@@ -216,18 +211,14 @@ func TestFindingsNameTheirSeriesOnce(t *testing.T) {
 func dataOf(t *testing.T, r *Report) string {
 	t.Helper()
 	text, err := json.Marshal(r.pageData())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, err)
 	return string(text)
 }
 
 func TestPageDataHasNoNull(t *testing.T) {
 	for name, r := range map[string]*Report{"full": sample(), "empty": {}} {
 		text := strings.Replace(dataOf(t, r), `"timeline":null`, "", 1)
-		if strings.Contains(text, "null") {
-			t.Errorf("%s: %s", name, text)
-		}
+		test.StrNotContains(t, text, "null", test.Sprint(name))
 	}
 }
 
@@ -253,9 +244,7 @@ func TestHrefFrom(t *testing.T) {
 		{"out", "results/run 1.jsonl", "../results/run%201.jsonl"}, {"", "javascript:x", "./javascript:x"},
 		{"a/b", "a/b/x<y", "x%3Cy"}, {"/a", "/b/c", "../b/c"},
 	} {
-		if got := hrefFrom(c[0], c[1]); got != c[2] {
-			t.Errorf("from %q to %q: %q, want %q", c[0], c[1], got, c[2])
-		}
+		test.EqOp(t, c[2], hrefFrom(c[0], c[1]), test.Sprint(c[0], c[1]))
 	}
 }
 
@@ -264,9 +253,7 @@ func TestNoFindings(t *testing.T) {
 		"No findings.": {{Simulated: true}, {}},
 		"Not analysed: all results are simulated or oversubscribed.": {{Simulated: true}, {Crowded: true}},
 	} {
-		if got := (form{Report: &Report{charts: pageData{Curves: curves}}}).noFinding(); got != want {
-			t.Errorf("%+v: %q, want %q", curves, got, want)
-		}
+		test.EqOp(t, want, (form{Report: &Report{charts: pageData{Curves: curves}}}).noFinding(), test.Sprint(curves))
 	}
 }
 

@@ -14,6 +14,9 @@ import (
 	"busbar/internal/step"
 	"busbar/post/steps"
 	"busbar/post/steps/stepstest"
+
+	"github.com/shoenig/test"
+	"github.com/shoenig/test/must"
 )
 
 // ofStepRuns is the report of runs of training steps, and of collectives beside them.
@@ -53,9 +56,7 @@ func severalSteps() []stepstest.Run {
 func markdownOf(t *testing.T, r *Report) string {
 	t.Helper()
 	var b strings.Builder
-	if err := r.WriteMarkdown(&b); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, r.WriteMarkdown(&b))
 	return b.String()
 }
 
@@ -80,13 +81,9 @@ func TestStepsBesideCollectives(t *testing.T) {
 		}
 	}
 	for text, want := range map[string]string{both: "15 points planned. 15 ok.", alone: "8 points planned. 8 ok."} {
-		if !strings.Contains(text, want) {
-			t.Errorf("no %q in\n%s", want, text)
-		}
+		test.StrContains(t, text, want)
 	}
-	if strings.Contains(both, "records with a time stand as") {
-		t.Error("points of steps are counted as records of curves")
-	}
+	test.StrNotContains(t, both, "records with a time stand as")
 }
 
 func TestOversubscribedSteps(t *testing.T) {

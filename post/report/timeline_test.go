@@ -9,6 +9,9 @@ import (
 
 	"busbar/internal/notice/profiles"
 	"busbar/post/timeline"
+
+	"github.com/shoenig/test"
+	"github.com/shoenig/test/must"
 )
 
 // sampleTimeline is four GPUs with three steps, of which one is the straggler.
@@ -54,18 +57,14 @@ var timelineOptions = Options{Tool: "post, test", Made: time.Date(2026, 3, 2, 8,
 func TestTimelineReport(t *testing.T) {
 	r := OfTimeline(sampleTimeline(), timelineOptions)
 	var page bytes.Buffer
-	if err := r.WritePage(&page); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, r.WritePage(&page))
 	for name, form := range map[string]string{"page": page.String(), "text": markdownOf(t, r)} {
 		for _, want := range []string{
 			"Timeline of 4 GPUs, Example H1", "4 GPUs in 4 files, 3 steps.",
 			"7.000 of 33.300 ms exposed, rank 3", "100.000",
 			"traces/rank%203.json.gz",
 		} {
-			if !strings.Contains(form, want) {
-				t.Errorf("the %s has no %q", name, want)
-			}
+			test.StrContains(t, form, want, test.Sprint(name))
 		}
 		for _, never := range []string{"Planned and measured", "Findings", "Data quality", "0 runs", "NaN"} {
 			if strings.Contains(form, ">"+never) || strings.Contains(form, "\n## "+never) {

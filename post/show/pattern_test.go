@@ -11,6 +11,8 @@ import (
 	"busbar/internal/notice"
 	"busbar/internal/pattern"
 	"busbar/internal/result"
+
+	"github.com/shoenig/test/must"
 )
 
 // patternFile is a run of pairs of four nodes in which node3 is slower by a factor, without the rounds left out.
@@ -94,9 +96,7 @@ func TestPatternsJudgedByChain(t *testing.T) {
 			}
 			return list
 		})}
-		if err := d.Write(&out, document.Text); err != nil {
-			t.Fatalf("%v", err)
-		}
+		must.NoError(t, d.Write(&out, document.Text))
 		text := strings.Join(strings.Fields(out.String()), " ")
 		slow := strings.Index(
 			text,

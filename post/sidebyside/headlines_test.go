@@ -2,7 +2,6 @@ package sidebyside
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"testing"
 
@@ -11,6 +10,8 @@ import (
 	"busbar/internal/result"
 	"busbar/internal/stats"
 	"busbar/internal/units"
+
+	"github.com/shoenig/test"
 )
 
 // made is the rows of a backend that takes seconds(size) in each of its worlds.
@@ -100,9 +101,7 @@ func TestHeadlines(t *testing.T) {
 		for _, f := range headlinesOf(c.made...) {
 			got[f.Code()]++
 		}
-		if !maps.Equal(got, c.want) {
-			t.Errorf("%s: %v, want %v", name, got, c.want)
-		}
+		test.MapEqOp(t, c.want, got, test.Sprint(name))
 	}
 	constant := edit(fast, func(m *made) { m.seconds = func(int, float64) float64 { return 0.1 } })
 	won := headlinesOf(slow, constant)[0].(notice.FasterContender)
@@ -120,8 +119,6 @@ func TestScope(t *testing.T) {
 		notice.OneLaunch:     {one, one},
 		notice.OneLaunchEach: {one, {Basis: stats.WithinLaunch}},
 	} {
-		if got := scope(ratios); got != want {
-			t.Errorf("%v: %s", ratios, got)
-		}
+		test.EqOp(t, want, scope(ratios), test.Sprint(ratios))
 	}
 }

@@ -7,6 +7,9 @@ import (
 
 	"busbar/internal/coll/colltest"
 	"busbar/internal/result"
+
+	"github.com/shoenig/test"
+	"github.com/shoenig/test/must"
 )
 
 func resultsOf(all ...made) *Results {
@@ -20,14 +23,10 @@ func resultsOf(all ...made) *Results {
 
 func TestColumnsAreDocumented(t *testing.T) {
 	page, err := os.ReadFile("../../docs/comparison.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, err)
 	_, table, _ := strings.Cut(string(page), "### Columns")
 	for _, f := range fields {
-		if !strings.Contains(table, "`"+f.name+"`") {
-			t.Errorf("docs/comparison.md has no column %s", f.name)
-		}
+		test.StrContains(t, table, "`"+f.name+"`", test.Sprint(f.name))
 	}
 }
 
@@ -39,9 +38,7 @@ func TestValuesOnlyForOKPoints(t *testing.T) {
 			Time: &result.Time{Seconds: 1, Mean: 2, Max: 3, Iterations: 4},
 		}
 		line, err := cells(result.Row{Run: &result.Run{}, Record: r})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, err)
 		for i, f := range fields {
 			switch f.name {
 			case "median_time_ms", "mean_time_ms", "max_time_ms", "algbw_GBps", "busbw_GBps", "num_iterations":
@@ -63,8 +60,6 @@ func TestTableOfSimulatedNCCL(t *testing.T) {
 			made{simulatedNCCL, 1, []int{2}, 0.01, 0, linear(1)}).tables() {
 			names = append(names, o.Name)
 		}
-		if got := strings.Join(names, " "); got != c.want {
-			t.Error(got)
-		}
+		test.EqOp(t, c.want, strings.Join(names, " "))
 	}
 }

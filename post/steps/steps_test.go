@@ -13,6 +13,8 @@ import (
 	"busbar/internal/step"
 	"busbar/post/steps"
 	"busbar/post/steps/stepstest"
+
+	"github.com/shoenig/test/must"
 )
 
 // everything is a run with strategies, types and compression.
@@ -82,9 +84,7 @@ func files() map[string][]*result.StepFile {
 func read(t *testing.T, f *result.StepFile) *result.StepFile {
 	t.Helper()
 	back, err := result.ReadSteps(stepstest.Save(t, t.TempDir(), f))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, err)
 	return back
 }
 

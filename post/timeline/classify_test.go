@@ -35,7 +35,7 @@ func TestClassifyCommunication(t *testing.T) {
 			groups: []trace.Group{{Name: "1", Ranks: []int{3}}}, memcpy: 1},
 		"NCCL in a world of one rank":         {kernel: allReduce, world: 1},
 		"a collective in a world of one rank": {kernel: "tomorrows_kernel", call: true, world: 1},
-		"the reduction of one rank":           {kernel: withinNames[0], call: true},
+		"the reduction of one rank":           {kernel: kernelNames["within"][0], call: true},
 	} {
 		g := newGPU()
 		g.Groups, g.World = c.groups, c.world

@@ -2,6 +2,8 @@ package timeline
 
 import (
 	"testing"
+
+	"github.com/shoenig/test"
 )
 
 func TestFunctionOf(t *testing.T) {
@@ -23,9 +25,7 @@ func TestFunctionOf(t *testing.T) {
 		"":             "",
 		"a<b":          "a",
 	} {
-		if got := functionOf(kernel).String(); got != want {
-			t.Errorf("function of %q is %q, want %q", kernel, got, want)
-		}
+		test.EqOp(t, want, functionOf(kernel).String(), test.Sprint(kernel))
 	}
 }
 

@@ -13,6 +13,9 @@ import (
 	"busbar/internal/notice/profiles"
 	"busbar/internal/stats"
 	"busbar/post/timeline"
+
+	"github.com/shoenig/test"
+	"github.com/shoenig/test/must"
 )
 
 func pointer[T any](v T) *T { return &v }
@@ -134,9 +137,7 @@ func TestTimelineText(t *testing.T) {
 	for name, made := range map[string]*timeline.Timeline{"one": madeUp(1, 5), "two": madeUp(2, 3),
 		"many": madeUp(64, 100), "unmatched": unmatched, "no-communication": silent, "nothing": nothing} {
 		var got bytes.Buffer
-		if err := Of(made).Write(&got, document.Text); err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, Of(made).Write(&got, document.Text))
 		golden.Text(t, filepath.Join("testdata", name+".txt"), got.String())
 	}
 }
@@ -144,25 +145,19 @@ func TestTimelineText(t *testing.T) {
 // The JSON has every list, and of devices the names that others read.
 func TestTimelineJSON(t *testing.T) {
 	var b bytes.Buffer
-	if err := Of(
+	must.NoError(t, Of(
 		&timeline.Timeline{Devices: []timeline.Device{{Rank: pointer(3), ID: 1, Parts: madeUpParts(10, 2, 1, 1, 2)}}},
-	).Write(&b, document.JSON); err != nil {
-		t.Fatal(err)
-	}
+	).Write(&b, document.JSON))
 	var got struct {
 		Devices []map[string]any
 		Notes   []any
 		Scaling []any
 	}
-	if err := json.Unmarshal(b.Bytes(), &got); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, json.Unmarshal(b.Bytes(), &got))
 	for key, want := range map[string]any{"rank": 3.0, "device": 1.0, "span_ms": 15.0, "compute_ms": 10.0,
 		"comm_ms":    3.0,
 		"overlap_ms": 1.0, "exposed_ms": 2.0, "memcpy_only_ms": 1.0, "idle_ms": 2.0} {
-		if got.Devices[0][key] != want {
-			t.Errorf("%s is %v, want %v", key, got.Devices[0][key], want)
-		}
+		test.EqOp(t, want, got.Devices[0][key], test.Sprint(key))
 	}
 	if got.Notes == nil || got.Scaling == nil || got.Devices[0]["steps"] == nil {
 		t.Errorf("a list is missing: %s", &b)
@@ -181,8 +176,6 @@ func TestDiffText(t *testing.T) {
 		Operators: []timeline.Changed{call}, Notes: []notice.Notice{notice.New(notice.Find("step-change").Example()),
 			notice.New(profiles.RanksMissing{Read: 8, World: 16})}}
 	var got bytes.Buffer
-	if err := OfDiff(d).Write(&got, document.Text); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, OfDiff(d).Write(&got, document.Text))
 	golden.Text(t, filepath.Join("testdata", "diff.txt"), got.String())
 }

@@ -5,6 +5,8 @@ import (
 
 	"busbar/internal/coll"
 	"busbar/internal/result"
+
+	"github.com/shoenig/test"
 )
 
 func TestWords(t *testing.T) {
@@ -13,8 +15,6 @@ func TestWords(t *testing.T) {
 			Mode: coll.Latency}.String(): "all_reduce float32 sum, in-place, latency mode",
 		Unusual(&result.Method{Aggregate: 4, Average: "mean"}): ", issued by 4, times mean",
 	} {
-		if got != want {
-			t.Errorf("%q, want %q", got, want)
-		}
+		test.EqOp(t, want, got)
 	}
 }

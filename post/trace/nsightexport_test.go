@@ -13,6 +13,8 @@ import (
 	"testing"
 
 	_ "modernc.org/sqlite" // the driver
+
+	"github.com/shoenig/test/must"
 )
 
 // exportRows are the kinds of lines of an export: each is a row of a table with its columns in this order. The last
@@ -60,9 +62,7 @@ func writeExport(t testing.TB, name, lines string) (path string) {
 	t.Helper()
 	path = filepath.Join(t.TempDir(), name)
 	db, err := sql.Open("sqlite", (&url.URL{Scheme: "file", Path: path, RawQuery: "_pragma=synchronous(0)"}).String())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, err)
 	e := &export{t: t, db: db, strings: map[string]int64{}, known: map[string]bool{}}
 	e.add("string 1000 -")
 	for line := range strings.Lines("export EXPORT_PRODUCT_VERSION 2026.2.1.210\n" +
@@ -71,9 +71,7 @@ func writeExport(t testing.TB, name, lines string) (path string) {
 			e.add(line)
 		}
 	}
-	if err := db.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, db.Close())
 	return path
 }
 

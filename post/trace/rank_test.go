@@ -1,6 +1,10 @@
 package trace
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/shoenig/test"
+)
 
 func TestRankOfPath(t *testing.T) {
 	for name, want := range map[string]int{
@@ -13,8 +17,6 @@ func TestRankOfPath(t *testing.T) {
 		"report1.sqlite":           Unknown,
 		"rank2/local_rank0.sqlite": 2, "rank-1.2.sqlite": 1,
 	} {
-		if rank := rankOfPath(name); rank != want {
-			t.Errorf("%s: rank %d, want %d", name, rank, want)
-		}
+		test.EqOp(t, want, rankOfPath(name), test.Sprint(name))
 	}
 }

@@ -4,6 +4,9 @@ import (
 	"testing"
 
 	"busbar/internal/coll"
+	"busbar/internal/golden"
+
+	"github.com/shoenig/test"
 )
 
 func TestWholeSize(t *testing.T) {
@@ -35,27 +38,37 @@ func TestWholeSize(t *testing.T) {
 		{coll.AllGather, 1 << 49, Unknown, 8, Unknown},
 		{coll.Other, 100, 100, 8, Unknown},
 	} {
-		if got := wholeSize(c.what, c.in, c.out, c.ranks); got != c.want {
-			t.Errorf("%v of %d in, %d out on %d ranks: %d, want %d", c.what, c.in, c.out, c.ranks, got, c.want)
-		}
+		test.EqOp(t, c.want, wholeSize(c.what, c.in, c.out, c.ranks), test.Sprint(c.what, c.in, c.out, c.ranks))
 	}
 }
 
 func TestElementType(t *testing.T) {
-	for word, want := range map[string]struct {
-		name  string
-		bytes int
-	}{
-		"Float": {"float32", 4}, "BFloat16": {"bfloat16", 2}, "c10::BFloat16": {"bfloat16", 2}, "Half": {"float16", 2},
-		"Long":     {"int64", 8},
-		"long int": {"int64", 8}, "unsigned char": {"uint8", 1}, "Int": {"int32", 4}, "Char": {"int8", 1},
-		"Byte": {"uint8", 1}, "Bool": {"bool", 1},
-		"Short": {"int16", 2}, "Float8_e4m3fn": {"float8e4m3", 1}, "Float8_e5m2": {"float8e5m2", 1},
-		"ComplexFloat":        {"complex64", 8},
-		"c10::complex<float>": {"complex64", 8}, "Float4_e2m1fn_x2": {"Float4_e2m1fn_x2", 0}, "": {"", 0},
-	} {
-		if name, bytes := elementType(word); name != want.name || bytes != want.bytes {
-			t.Errorf("%q: %q of %d bytes, want %q of %d", word, name, bytes, want.name, want.bytes)
+	for _, want := range golden.Table[struct {
+		What, Name string
+		Bytes      int
+	}](t, `
+		What                 Name              Bytes
+		Float                float32           4
+		BFloat16             bfloat16          2
+		c10::BFloat16        bfloat16          2
+		Half                 float16           2
+		Long                 int64             8
+		long int             int64             8
+		unsigned char        uint8             1
+		Int                  int32             4
+		Char                 int8              1
+		Byte                 uint8             1
+		Bool                 bool              1
+		Short                int16             2
+		Float8_e4m3fn        float8e4m3        1
+		Float8_e5m2          float8e5m2        1
+		ComplexFloat         complex64         8
+		c10::complex<float>  complex64         8
+		Float4_e2m1fn_x2     Float4_e2m1fn_x2  0
+		-                    -                 0
+	`) {
+		if name, bytes := elementType(want.What); name != want.Name || bytes != want.Bytes {
+			t.Errorf("%q: %q of %d bytes, want %q of %d", want.What, name, bytes, want.Name, want.Bytes)
 		}
 	}
 }

@@ -10,6 +10,8 @@ import (
 	"busbar/internal/notice"
 	"busbar/rank/launch"
 	"busbar/rank/timeout"
+
+	"github.com/shoenig/test"
 )
 
 // responseOf returns the cause with which a rank without a control channel ends the run; nil if it keeps waiting.
@@ -94,9 +96,7 @@ func TestIdleRanksWaitForRank0(t *testing.T) {
 		{[]launch.Report{in(WaitForRank0), in("measure")}, false},
 		{[]launch.Report{in(WaitForRank0), silent}, false},
 	} {
-		if got := allWait(c.others); got != c.want {
-			t.Errorf("%+v: %t", c.others, got)
-		}
+		test.EqOp(t, c.want, allWait(c.others), test.Sprint(c.others))
 	}
 }
 

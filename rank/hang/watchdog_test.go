@@ -8,6 +8,7 @@ import (
 	"busbar/internal/loop/looptest"
 	"busbar/rank/launch"
 
+	"github.com/shoenig/test"
 	"github.com/shoenig/test/must"
 )
 
@@ -56,9 +57,7 @@ func TestWatchdogSeesTheLoop(t *testing.T) {
 		t.Errorf("%+v", s)
 	}
 	w.Attach(nil, nil)
-	if s := w.State(); s.Iteration != 0 {
-		t.Errorf("%+v", s)
-	}
+	test.EqOp(t, 0, w.State().Iteration)
 }
 
 // A phase that may last gets another timeout each time, and its age continues.

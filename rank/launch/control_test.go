@@ -10,6 +10,7 @@ import (
 
 	"busbar/internal/notice"
 
+	"github.com/shoenig/test"
 	"github.com/shoenig/test/must"
 )
 
@@ -102,9 +103,7 @@ func TestEvents(t *testing.T) {
 	var h *ControlServer
 	h, clients, info := startChannel(t, 3, handlers("", func(rank int, e Event) {
 		if e.Kind == "hang" { // a callback may ask, also the rank that sent the event
-			if r := h.Ask(long); r[rank-1].Standing != Answered {
-				t.Errorf("while its event is handled, rank %d is %s", rank, r[rank-1].Standing)
-			}
+			test.EqOp(t, Answered, h.Ask(long)[rank-1].Standing, test.Sprint(rank))
 		}
 		received <- sent{rank, e}
 	}, func(rank int) { lost <- rank }), 2)

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"busbar/rank/exit"
+
+	"github.com/shoenig/test"
 )
 
 // set are variables, written as in a shell.
@@ -113,9 +115,7 @@ func TestFirstNode(t *testing.T) {
 	for list, want := range map[string]string{
 		"n1": "n1", "n1,n2": "n1", "n[01-03,7],m1": "n01", "n[3,5]-ib,m": "n3-ib", "a[1-2]b[4-5]": "a1b4", "": "",
 	} {
-		if got := firstNode(list); got != want {
-			t.Errorf("%q: %q", list, got)
-		}
+		test.EqOp(t, want, firstNode(list), test.Sprint(list))
 	}
 }
 
@@ -138,8 +138,6 @@ func TestOrderOfAddresses(t *testing.T) {
 		"node1": "[10.1.0.9 192.168.3.4 head 172.17.0.1]",
 		"head":  "[127.0.0.1 ::1 10.1.0.9 192.168.3.4 head 172.17.0.1]",
 	} {
-		if got := fmt.Sprint(order(c, host, []*net.IPNet{bridge, lan})); got != want {
-			t.Errorf("from %s: %s, want %s", host, got, want)
-		}
+		test.EqOp(t, want, fmt.Sprint(order(c, host, []*net.IPNet{bridge, lan})), test.Sprint(host))
 	}
 }

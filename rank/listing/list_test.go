@@ -12,6 +12,8 @@ import (
 	"busbar/rank/launch"
 	"busbar/rank/plan"
 	"busbar/sweeps"
+
+	"github.com/shoenig/test/must"
 )
 
 // A plan lists its source, worlds, points and their time; an impossible plan is a usage error.
@@ -22,9 +24,7 @@ func TestWrite(t *testing.T) {
 	worlds := sweeps.Overrides{Worlds: []int{2, 8}, Collectives: []coll.Collective{coll.AllGather}}
 	training := filepath.Join(t.TempDir(), "t.yaml")
 	text := []byte("world: 8\nparts: [{sizes: 8}, {calls: 0.5, sizes: 16}]")
-	if err := os.WriteFile(training, text, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, os.WriteFile(training, text, 0o666))
 	for name, k := range map[string]struct {
 		change  func(o *plan.Options)
 		started launch.Started

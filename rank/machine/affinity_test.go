@@ -10,6 +10,7 @@ import (
 	"busbar/rank/machine/machinetest"
 
 	"github.com/shoenig/test"
+	"github.com/shoenig/test/must"
 )
 
 func TestCPUs(t *testing.T) {
@@ -111,9 +112,7 @@ func TestOversubscribed(t *testing.T) {
 func TestGrantedCPUs(t *testing.T) {
 	own, _ := Affinity("/")
 	mine, err := ParseCPUs(own)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, err)
 	if got := GrantedCPUs(); !Within(mine, got) {
 		t.Errorf("this process may run on %s, and is granted %v", own, got)
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"busbar/internal/golden"
 	"busbar/internal/notice"
 	"busbar/internal/result"
 	"busbar/rank/machine/machinetest"
@@ -89,20 +90,21 @@ func TestTCPWarning(t *testing.T) {
 }
 
 func TestMoved(t *testing.T) {
-	for _, c := range []struct {
-		name          string
-		before, after int64
-		bits          int
-		want          int64
-	}{
-		{"grew", 5, 9, 64, 4},
-		{"wrapped", 1<<32 - 10, 5, 32, 15},
-		{"set back", 1000, 5, 32, 5},
-		{"set back, wide", 1<<32 - 10, 5, 64, 5},
-		{"was wide after all", 1 << 40, 7, 32, 7},
-		{"unknown before", -1, 5, 64, 0},
-		{"unknown after", 5, -1, 64, 0},
-	} {
-		test.EqOp(t, c.want, moved(c.before, c.after, c.bits), test.Sprint(c.name))
+	for _, c := range golden.Table[struct {
+		Name          string
+		Before, After int64
+		Bits          int
+		Want          int64
+	}](t, `
+		Name                Before    After  Bits  Want
+		grew                5         9      64    4
+		wrapped             1<<32-10  5      32    15
+		set back            1000      5      32    5
+		set back, wide      1<<32-10  5      64    5
+		was wide after all  1<<40     7      32    7
+		unknown before      -1        5      64    0
+		unknown after       5         -1     64    0
+	`) {
+		test.EqOp(t, c.Want, moved(c.Before, c.After, c.Bits), test.Sprint(c.Name))
 	}
 }

@@ -87,8 +87,6 @@ func TestField(t *testing.T) {
 		"inactive_file": "4096",
 		"empty":         "", "inactive": "", "missing": "", "Max data": "size             unlimited  unlimited  bytes",
 	} {
-		if got := Field(text, key); got != want {
-			t.Errorf("field %q is %q, want %q", key, got, want)
-		}
+		test.EqOp(t, want, Field(text, key), test.Sprint(key))
 	}
 }

@@ -9,15 +9,16 @@ import (
 	"busbar/internal/result"
 	"busbar/rank/backend"
 	"busbar/sweeps"
+
+	"github.com/shoenig/test"
+	"github.com/shoenig/test/must"
 )
 
 // With a time limit every case has a fair share; cases that do not fit are skipped with a reason.
 func TestPace(t *testing.T) {
 	sweep := sweeps.Default()
 	cases, err := sweep.Plan(2, backend.MPIPlaces)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, err)
 	pace := func(limit time.Duration, cycles int) *Pace {
 		o := sweep.Options
 		o.TimeLimit = limit
@@ -38,9 +39,7 @@ func TestPace(t *testing.T) {
 	for i := range cases {
 		if _, reason := p.Next(i); reason != nil {
 			left++
-			if reason != (notice.TimeOver{Limit: 0.1}) {
-				t.Errorf("%+v", reason)
-			}
+			test.EqOp(t, notice.Fact(notice.TimeOver{Limit: 0.1}), reason)
 		}
 	}
 	if left == 0 || left == len(cases) {

@@ -6,6 +6,8 @@ import (
 	"busbar/internal/coll"
 	"busbar/rank/backend"
 	"busbar/sweeps"
+
+	"github.com/shoenig/test"
 )
 
 // nccl-tests moves both buffers by the larger one, without gaps, up to its operations and the maximum message size.
@@ -49,8 +51,6 @@ func TestLayoutOfNCCLTests(t *testing.T) {
 				c, k.rank, slots, send, recv, k.slots, k.send, k.recv)
 		}
 	}
-	if l := (&Options{Rotate: 1 << 30}).Layout(&sweeps.Sweep{}, nil,
-		2); l != (backend.Layout{Rank: 2, Rotate: 1 << 30}) {
-		t.Errorf("--rotate: %+v", l)
-	}
+	test.EqOp(t, (backend.Layout{Rank: 2, Rotate: 1 << 30}), (&Options{Rotate: 1 << 30}).Layout(&sweeps.Sweep{}, nil,
+		2))
 }

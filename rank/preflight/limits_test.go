@@ -9,7 +9,6 @@ import (
 
 	"busbar/internal/notice"
 	"busbar/internal/notice/preflights"
-	"busbar/internal/units"
 	"busbar/rank/machine"
 	"busbar/rank/machine/machinetest"
 
@@ -61,54 +60,37 @@ func TestReadLimits(t *testing.T) {
 }
 
 func TestCheckShared(t *testing.T) {
-	docker := func(ranks int) preflights.SharedMemory {
-		return preflights.SharedMemory{Free: 64 * mib, Total: 64 * mib, Ranks: ranks}
-	}
 	for name, c := range map[string]struct {
 		ranks int
 		v     volume
-		want  want
 	}{
-		"plenty": {8, volume{tib, gib}, preflights.SharedMemory{Free: gib, Total: tib, Ranks: 8}},
-		"docker's default": {2, volume{64 * mib, 64 * mib},
-			preflights.ShmSmallForNCCL{SharedMemory: docker(2)}},
-		"docker's, 16 ranks": {16, volume{64 * mib, 64 * mib},
-			preflights.ShmTooSmall{SharedMemory: docker(16)}},
-		"one rank, little": {1, volume{64 * mib, mib}, preflights.SharedMemory{Free: mib, Total: 64 * mib,
-			Ranks: 1}},
-		"one rank, none": {1, volume{}, graded{Passed, preflights.NoShm{Ranks: 1}}},
-		"none":           {2, volume{}, preflights.NoShm{Ranks: 2}},
-		"just enough":    {4, volume{gib, 256 * mib}, coded("shared-memory")},
-		"just not":       {4, volume{gib, 256*mib - 4}, coded("shm-small-for-nccl")},
-		"just alive":     {4, volume{gib, 32 * mib}, coded("shm-small-for-nccl")},
-		"full":           {4, volume{gib, 32*mib - 4}, coded("shm-too-small")},
+		"plenty":             {8, volume{tib, gib}},
+		"docker's default":   {2, volume{64 * mib, 64 * mib}},
+		"docker's, 16 ranks": {16, volume{64 * mib, 64 * mib}},
+		"one rank, little":   {1, volume{64 * mib, mib}},
+		"one rank, none":     {1, volume{}},
+		"none":               {2, volume{}},
+		"just enough":        {4, volume{gib, 256 * mib}},
+		"just not":           {4, volume{gib, 256*mib - 4}},
+		"just alive":         {4, volume{gib, 32 * mib}},
+		"full":               {4, volume{gib, 32*mib - 4}},
 	} {
-		expect(t, name, perGroup(checkShared)(hostOf(c.ranks, Setup{Limits: limits{Shared: c.v}})), c.want)
+		expect(t, name, perGroup(checkShared)(hostOf(c.ranks, Setup{Limits: limits{Shared: c.v}})))
 	}
 }
 
 func TestCheckLocked(t *testing.T) {
 	rdma := fabric{Ports: []machine.RDMAPort{{}}}
-	limit := func(n preflights.Limit) preflights.ByteLimit { return preflights.ByteLimit{Limit: n} }
-	limited := func(n preflights.Limit) notice.Fact { return preflights.MemlockLimited{Limit: limit(n)} }
-	locked := func(n preflights.Limit, why preflights.LockReason) notice.Fact {
-		return preflights.LockedMemory{Limit: limit(n), Reason: why}
-	}
-	for name, c := range map[string]struct {
-		l    limits
-		f    fabric
-		want want
-	}{
-		"unlimited": {limits{Locked: unlimited}, rdma, locked(preflights.Unlimited, "")},
-		"unknown":   {limits{Locked: unknown}, rdma, locked(preflights.LimitUnknown, "")},
-		"no RDMA":   {limits{Locked: 64 << 10}, fabric{}, locked(64<<10, preflights.NoRDMA)},
-		"exempt": {limits{Locked: 64 << 10, Exempt: true}, rdma,
-			locked(64<<10, preflights.LockExempt)},
-		"the old default": {limits{Locked: 64 << 10}, rdma, graded{Problem, limited(64 << 10)}},
-		"the new default": {limits{Locked: 8 * mib}, rdma, graded{Problem, limited(8 * mib)}},
-		"half":            {limits{Locked: 256 * gib}, rdma, limited(256 * gib)},
+	for name, l := range map[string]limits{
+		"unlimited": {Locked: unlimited}, "unknown": {Locked: unknown}, "no RDMA": {Locked: 64 << 10},
+		"exempt": {Locked: 64 << 10, Exempt: true}, "the old default": {Locked: 64 << 10},
+		"the new default": {Locked: 8 * mib}, "half": {Locked: 256 * gib},
 	} {
-		expect(t, name, []Row{checkLocked(Setup{Limits: c.l, Fabric: c.f})}, c.want)
+		s := Setup{Limits: l, Fabric: rdma}
+		if name == "no RDMA" {
+			s.Fabric = fabric{}
+		}
+		expect(t, name, []Row{checkLocked(s)})
 	}
 }
 
@@ -116,17 +98,8 @@ func TestCheckFiles(t *testing.T) {
 	for _, c := range []struct {
 		files int64
 		world int
-		want  want
-	}{
-		{unlimited, 1 << 20, preflights.OpenFiles{Limit: preflights.Unlimited}},
-		{unknown, 8, preflights.OpenFiles{Limit: preflights.LimitUnknown}},
-		{1024, 8, preflights.OpenFiles{Limit: 1024}},
-		{1024, 192, preflights.OpenFiles{Limit: 1024}},
-		{1024, 193, preflights.OpenFilesLimited{Limit: 1024, Ranks: 193, Needed: 1028}},
-		{1024, 960, preflights.OpenFilesLimited{Limit: 1024, Ranks: 960, Needed: 4096}},
-		{1024, 961, graded{Problem, preflights.OpenFilesLimited{Limit: 1024, Ranks: 961, Needed: 1025}}},
-	} {
-		expect(t, "files", []Row{filesFor(c.world)(Setup{Limits: limits{Files: c.files}})}, c.want)
+	}{{unlimited, 1 << 20}, {unknown, 8}, {1024, 8}, {1024, 192}, {1024, 193}, {1024, 960}, {1024, 961}} {
+		expect(t, fmt.Sprint(c), []Row{filesFor(c.world)(Setup{Limits: limits{Files: c.files}})})
 	}
 }
 
@@ -134,48 +107,23 @@ func TestCheckMemory(t *testing.T) {
 	bound := func(free int64) limits {
 		return limits{Bounds: []machine.MemoryBound{{Name: "cgroup /job memory.max", Free: free}}}
 	}
-	limit := func(bytes, free units.RoughBytes) preflights.BufferLimit {
-		return preflights.BufferLimit{
-			Host:  "node1",
-			Bytes: bytes,
-			Bound: "cgroup /job memory.max",
-			Free:  free,
-			Ranks: 8,
-			Kept:  32 * mib,
-		}
-	}
-	for name, c := range map[string]struct {
-		ranks int
-		l     limits
-		want  want
-	}{
-		"plenty":  {8, bound(512 * gib), preflights.HostBuffers{Limit: limit(41209316420, 512*gib)}},
-		"little":  {8, bound(2 * gib), coded("host-memory-short")},
-		"nothing": {8, bound(256 * mib), graded{Problem, preflights.HostMemoryShort{Limit: limit(0, 256*mib)}}},
-		"unknown": {8, limits{}, preflights.HostMemoryUnknown{}},
-	} {
-		expect(t, name, []Row{checkMemory(hostOf(c.ranks, Setup{Limits: c.l}), 0.5)}, c.want)
+	for name, l := range map[string]limits{"plenty": bound(512 * gib), "little": bound(2 * gib),
+		"nothing": bound(256 * mib), "unknown": {}} {
+		expect(t, name, []Row{checkMemory(hostOf(8, Setup{Limits: l}), 0.5)})
 	}
 }
 
 func TestCheckOutput(t *testing.T) {
-	for name, c := range map[string]struct {
-		v    volume
-		want want
-	}{
-		"room":    {volume{tib, gib}, preflights.OutputFolder{Folder: "out", Free: gib}},
-		"little":  {volume{tib, 99 * mib}, preflights.OutputFull{Folder: "out", Free: 99 * mib}},
-		"full":    {volume{tib, 4096}, graded{Problem, preflights.OutputFull{Folder: "out", Free: 4096}}},
-		"unknown": {volume{}, preflights.OutputFolder{Folder: "out"}},
-	} {
-		expect(t, name, []Row{judgeSpace("out", c.v)}, c.want)
+	for name, v := range map[string]volume{"room": {tib, gib}, "little": {tib, 99 * mib}, "full": {tib, 4096},
+		"unknown": {}} {
+		expect(t, name, []Row{judgeSpace("out", v)})
 	}
 	dir := t.TempDir()
 	file := filepath.Join(dir, "file")
 	must.NoError(t, os.WriteFile(file, nil, 0o666))
-	expect(t, "a file", []Row{CheckOutput(file)}, preflights.OutputUnusable{Failed: preflights.Failed{
+	test.Eq(t, notice.Fact(preflights.OutputUnusable{Failed: preflights.Failed{
 		Problem: fmt.Sprintf("results folder %s: %[1]s is a file, not a folder", file),
-		Remedy:  "name another with --out"}})
+		Remedy:  "name another with --out"}}), CheckOutput(file).Fact)
 	below := filepath.Join(dir, "a", "b")
 	r := CheckOutput(below)
 	f, is := r.Fact.(preflights.OutputFolder)

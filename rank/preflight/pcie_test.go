@@ -5,7 +5,6 @@ import (
 	"slices"
 	"testing"
 
-	"busbar/internal/notice/preflights"
 	"busbar/rank/machine/machinetest"
 )
 
@@ -71,30 +70,21 @@ func TestAccessControl(t *testing.T) {
 
 func TestCheckPCIe(t *testing.T) {
 	gpus, five := []string{"0000:01:00.0"}, []string{"a", "b", "c", "d", "e"}
-	iommu := func(s preflights.IOMMUState) want { return preflights.IOMMU{State: s} }
-	bridges := func(n int) []want { return []want{preflights.ACSBridges{Bridges: n}} }
 	for name, c := range map[string]struct {
 		p       pcie
 		virtual bool
-		iommu   want
-		acs     []want
 	}{
-		"nothing":      {pcie{}, false, iommu(preflights.IOMMUOff), nil},
-		"no device":    {pcie{Units: 2}, false, iommu(preflights.IOMMUUnused), nil},
-		"off":          {pcie{GPUs: gpus, Bridges: 4}, false, iommu(preflights.IOMMUOff), bridges(4)},
-		"pass-through": {pcie{GPUs: gpus, Units: 2}, false, iommu(preflights.IOMMUPasses), bridges(0)},
-		"translates": {pcie{GPUs: gpus, Units: 2, Translated: gpus}, false, preflights.IOMMUTranslates{Devices: gpus},
-			bridges(0)},
-		"redirects": {pcie{GPUs: gpus, Bridges: 9, Redirect: five}, false, iommu(preflights.IOMMUOff),
-			[]want{preflights.ACSRedirects{Redirecting: 5, Of: 9, Bridges: five}}},
-		"hidden": {pcie{GPUs: gpus, Hidden: true}, false, iommu(preflights.IOMMUOff),
-			[]want{preflights.ACSHidden{}}},
-		"a machine": {pcie{GPUs: gpus, Units: 1, Translated: gpus, Redirect: gpus}, true,
-			iommu(preflights.IOMMUVirtual),
-			nil},
+		"nothing":      {pcie{}, false},
+		"no device":    {pcie{Units: 2}, false},
+		"off":          {pcie{GPUs: gpus, Bridges: 4}, false},
+		"pass-through": {pcie{GPUs: gpus, Units: 2}, false},
+		"translates":   {pcie{GPUs: gpus, Units: 2, Translated: gpus}, false},
+		"redirects":    {pcie{GPUs: gpus, Bridges: 9, Redirect: five}, false},
+		"hidden":       {pcie{GPUs: gpus, Hidden: true}, false},
+		"a machine":    {pcie{GPUs: gpus, Units: 1, Translated: gpus, Redirect: gpus}, true},
 	} {
 		host := hostOf(1, Setup{Fabric: fabric{pcie: c.p}, Node: node{Virtual: c.virtual}})
-		expect(t, name, perGroup(checkIOMMU)(host), c.iommu)
-		expect(t, name+", ACS", perGroup(checkACS)(host), c.acs...)
+		expect(t, name, perGroup(checkIOMMU)(host))
+		expect(t, name+", ACS", perGroup(checkACS)(host))
 	}
 }

@@ -1,11 +1,13 @@
 package preflight
 
 import (
-	"reflect"
+	"encoding/json"
+	"fmt"
+	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 
+	"busbar/internal/golden"
 	"busbar/internal/notice"
 	"busbar/internal/notice/preflights"
 	"busbar/rank/launch"
@@ -13,41 +15,23 @@ import (
 	"github.com/shoenig/test"
 )
 
-// want is the fact of an expected row, which has the severity of the catalogue.
-type want = notice.Fact
-
-// graded is a fact with another severity.
-type graded struct {
-	v Verdict
-	notice.Fact
+// expect compares rows with those in testdata/rows (-update writes them anew): the verdict, the code and the parameters
+// of each. A row has advice if it did not pass.
+func expect(t *testing.T, name string, rows []Row) {
+	t.Helper()
+	var got []string
+	for _, r := range rows {
+		got = append(got, lineOf(t, r))
+		test.EqOp(t, verdicts[r.Severity] == Passed, r.todo() == "", test.Sprint(name, r))
+	}
+	golden.Lines(t, filepath.Join("testdata", "rows", t.Name()+".txt"), name, got)
 }
 
-// coded represents any fact of a code.
-type coded notice.Code
-
-func (c coded) Code() notice.Code { return notice.Code(c) }
-
-// expect compares rows with the expected ones.
-func expect(t *testing.T, name string, rows []Row, wants ...want) {
+func lineOf(t *testing.T, r Row) string {
 	t.Helper()
-	if len(rows) != len(wants) {
-		t.Errorf("%s: %d rows, want %d: %+v", name, len(rows), len(wants), rows)
-		return
-	}
-	for i, fact := range wants {
-		r, v := rows[i], verdicts[notice.New(fact).Severity]
-		if g, is := fact.(graded); is {
-			v, fact = g.v, g.Fact
-		}
-		_, any := fact.(coded)
-		if verdicts[r.Severity] != v || r.Code() != fact.Code() || !any && !reflect.DeepEqual(r.Fact, fact) {
-			t.Errorf("%s: %s, %s %+v, want %s, %s %+v", name, verdicts[r.Severity], r.Code(), r.Fact, v, fact.Code(),
-				fact)
-		}
-		if (r.todo() == "") != (v == Passed) {
-			t.Errorf("%s: %s with the advice %q", name, v, r.todo())
-		}
-	}
+	fact, err := json.Marshal(notice.Kept{Fact: r.Fact})
+	test.NoError(t, err)
+	return fmt.Sprintf("%s %s", verdicts[r.Severity], fact)
 }
 
 // ranksOf returns perHost ranks on each of these hosts.
@@ -67,52 +51,25 @@ func TestMergeRows(t *testing.T) {
 	free := func(n float64) Row {
 		return Found("memory", preflights.CPULoad{Load: preflights.Load(n)}).smallest("free", n)
 	}
-	for name, c := range map[string]struct {
-		rows  []Row
-		shown []int  // rows whose facts are shown
-		where string // of the merged rows
-		place string
-	}{
-		"equal":        {[]Row{pages("x").On(0, 1), pages("x").On(2, 3)}, []int{0}, "node1 node2", "node1-node2"},
-		"of the world": {[]Row{pages("x")}, []int{0}, "node1 node2 node3", ""},
-		"half a host": {[]Row{pages("x").On(4), pages("x").On(0), pages("x").On(1)}, []int{0},
-			"node1 rank 4 on node3",
-			"node1, rank 4 on node3"},
-		"other parameters": {[]Row{pages("x").On(0), pages("y").On(1)}, []int{0, 1},
-			"rank 0 on node1 rank 1 on node1",
-			"rank 0 on node1|rank 1 on node1"},
-		"other checks": {[]Row{pages("x").On(0, 1), Found("b", preflights.OutputFolder{Folder: "x"}).On(0, 1)},
-			[]int{0, 1},
-			"node1 node1",
-			"node1|node1"},
-		"other severities": {[]Row{pages("x").On(0, 1), pages("x").graded(notice.Error).On(2, 3)}, []int{0, 1},
-			"node1 node2", "node1|node2"},
-		"other codes": {[]Row{Found("a", preflights.OwnGPUs{}).On(0, 1), Found("a", preflights.ACSHidden{}).On(2, 3)},
-			[]int{0,
-				1}, "node1 node2", "node1|node2"},
-		"the smallest": {[]Row{free(9).On(0, 1), free(7).On(2, 3), free(8).On(4, 5)}, []int{1}, "node1 node2 node3",
-			"worst on node2"},
-		"smallest of two": {[]Row{free(7).On(0, 1), free(8).On(2, 3)}, []int{0}, "node1 node2",
-			"node1-node2, worst on node1"},
-		"equal amounts": {[]Row{free(9).On(0, 1), free(9).On(2, 3), free(9).On(4, 5)}, []int{0}, "node1 node2 node3",
-			""},
-		"another class": {[]Row{free(9).On(0, 1), free(8).smallest("other", 8).On(2, 3)}, []int{0, 1}, "node1 node2",
-			"node1|node2"},
-		"a rank, not all": {[]Row{Found("output", preflights.OutputFolder{}).On(0)}, []int{0}, "rank 0 on node1",
-			"rank 0 on node1"},
+	for name, rows := range map[string][]Row{
+		"equal":            {pages("x").On(0, 1), pages("x").On(2, 3)},
+		"of the world":     {pages("x")},
+		"half a host":      {pages("x").On(4), pages("x").On(0), pages("x").On(1)},
+		"other parameters": {pages("x").On(0), pages("y").On(1)},
+		"other checks":     {pages("x").On(0, 1), Found("b", preflights.OutputFolder{Folder: "x"}).On(0, 1)},
+		"other severities": {pages("x").On(0, 1), pages("x").graded(notice.Error).On(2, 3)},
+		"other codes":      {Found("a", preflights.OwnGPUs{}).On(0, 1), Found("a", preflights.ACSHidden{}).On(2, 3)},
+		"the smallest":     {free(9).On(0, 1), free(7).On(2, 3), free(8).On(4, 5)},
+		"smallest of two":  {free(7).On(0, 1), free(8).On(2, 3)},
+		"equal amounts":    {free(9).On(0, 1), free(9).On(2, 3), free(9).On(4, 5)},
+		"another class":    {free(9).On(0, 1), free(8).smallest("other", 8).On(2, 3)},
+		"a rank, not all":  {Found("output", preflights.OutputFolder{}).On(0)},
 	} {
-		var where, place []string
-		merged := mergeRows(c.rows, ranks)
-		if len(merged) != len(c.shown) {
-			t.Errorf("%s: %d rows: %+v", name, len(merged), merged)
-			continue
+		var got []string
+		for _, r := range mergeRows(rows, ranks) {
+			got = append(got, fmt.Sprintf("%q %q %s", r.where(ranks), r.At.Subject, lineOf(t, r)))
 		}
-		for i, r := range merged {
-			where, place = append(where, r.where(ranks)...), append(place, r.At.Subject)
-			test.Eq(t, c.rows[c.shown[i]].Fact, r.Fact, test.Sprint(name, i))
-		}
-		test.EqOp(t, c.where, strings.Join(where, " "), test.Sprint(name))
-		test.EqOp(t, c.place, strings.Join(place, "|"), test.Sprint(name))
+		golden.Lines(t, "testdata/rows/TestMergeRows.txt", name, got)
 	}
 	if rows := []Row{free(9).On(0), free(7).On(1)}; slices.Equal(mergeRows(rows, ranks)[0].ranks,
 		rows[0].ranks) || len(rows[0].ranks) != 1 {

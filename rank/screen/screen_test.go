@@ -96,9 +96,7 @@ func TestRowsOfGroups(t *testing.T) {
 	text := out.String()
 	for word, want := range map[string]int{"backend": 2, "in groups 2:strided\n": 1, "# group 1 alone\n": 1,
 		"# group 1\n": 1, "# group": 2} {
-		if n := strings.Count(text, word); n != want {
-			t.Errorf("%d of %q, want %d:\n%s", n, word, want, text)
-		}
+		test.EqOp(t, want, strings.Count(text, word), test.Sprint(word, text))
 	}
 }
 
@@ -107,9 +105,7 @@ func TestNextCommand(t *testing.T) {
 		"it's": ` 'it'\''s'`} {
 		var out strings.Builder
 		New(true, &out, folder).Summary(0)
-		if !strings.HasSuffix(out.String(), "# next: post report"+want+"\n") {
-			t.Errorf("%s: %s", folder, out.String())
-		}
+		test.StrHasSuffix(t, "# next: post report"+want+"\n", out.String(), test.Sprint(folder))
 	}
 }
 

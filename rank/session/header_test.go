@@ -1,12 +1,13 @@
 package session
 
 import (
-	"reflect"
 	"testing"
 
 	"busbar/internal/bench"
 	"busbar/internal/result"
 	"busbar/rank/backend"
+
+	"github.com/shoenig/test"
 )
 
 // withLinks is a library that only reports the PCIe links of its GPUs.
@@ -31,8 +32,6 @@ func TestHardware(t *testing.T) {
 	} {
 		w := &worldRun{world: &backend.World{World: bench.World{Names: c.members}}}
 		s := &session{worldRun: w, lib: withLinks{ofRank: lib}}
-		if got := s.hardware(t.TempDir()); !reflect.DeepEqual(got, c.want) {
-			t.Errorf("of ranks %v: %+v", c.members, got)
-		}
+		test.Eq(t, c.want, s.hardware(t.TempDir()), test.Sprint(c.members))
 	}
 }

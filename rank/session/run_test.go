@@ -4,6 +4,8 @@ import (
 	"testing"
 
 	"busbar/internal/result"
+
+	"github.com/shoenig/test"
 )
 
 func TestExitCodeOfPoints(t *testing.T) {
@@ -13,13 +15,9 @@ func TestExitCodeOfPoints(t *testing.T) {
 		y := tally{}
 		y.add(result.OK)
 		y.add(status)
-		if c := y.code(); c != code {
-			t.Errorf("a point that is %s gives %d, wanted %d", status, c, code)
-		}
+		test.EqOp(t, code, y.code(), test.Sprint(status))
 	}
 	y := tally{over: true}
 	y.add(result.OK)
-	if y.code() != 143 {
-		t.Errorf("stop requested: %d", y.code())
-	}
+	test.EqOp(t, 143, y.code())
 }

@@ -26,6 +26,9 @@ import (
 	"busbar/rank/plan"
 	"busbar/rank/screen"
 	"busbar/sweeps"
+
+	"github.com/shoenig/test"
+	"github.com/shoenig/test/must"
 )
 
 // fakeTrainer is a library without transfers and with scripted times.
@@ -152,9 +155,7 @@ func (b broadcasts) Bcast(data []byte, _ int) error {
 func fakeSteps(t *testing.T, o sweeps.Options, script func(f *fakeTrainer)) (*stepGroup, *fakeTrainer) {
 	t.Helper()
 	model, err := step.Parse("uniform:6x1K", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, err)
 	p := &plan.Plan{Options: &plan.Options{}, Sweep: &sweeps.Sweep{Options: o}, Step: &plan.Steps{Model: model}}
 	groups, trainers := make([]*stepGroup, 2), make([]*fakeTrainer, 2)
 	header := &result.Step{}
@@ -162,9 +163,7 @@ func fakeSteps(t *testing.T, o sweeps.Options, script func(f *fakeTrainer)) (*st
 		header.Points = append(header.Points, step.Point{Strategy: step.DDP, Bucket: bucket, Type: coll.Float32})
 	}
 	file, err := result.Create(t.TempDir(), result.Run{Step: header}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, err)
 	for rank, err := range benchtest.Run(2, func(world bench.World) error {
 		run := &Run{Plan: p, Watch: hang.NewWatchdog(time.Minute, func(launch.State) {}),
 			Ledger:    ledger.New(io.Discard),
@@ -225,16 +224,12 @@ func TestStepRounds(t *testing.T) {
 		for k := range 3 {
 			bucket, _, _ := strings.Cut(steps[4*k], " ")
 			for i, m := range modeOrder(round) {
-				if want := fmt.Sprintf("%s %s", bucket, m); steps[4*k+i] != want {
-					t.Errorf("round %d: %s, want %s", round+1, steps[4*k+i], want)
-				}
+				test.EqOp(t, fmt.Sprintf("%s %s", bucket, m), steps[4*k+i], test.Sprint(round+1))
 			}
 		}
 		firsts = append(firsts, steps[0])
 	}
-	if want := []string{"4K compute", "8K comm", "all sequential", "4K overlapped"}; !slices.Equal(firsts, want) {
-		t.Errorf("the rounds begin with %v, want %v", firsts, want)
-	}
+	test.SliceEqOp(t, []string{"4K compute", "8K comm", "all sequential", "4K overlapped"}, firsts)
 	for _, r := range g.runs { // other sums would grow from step to step
 		for i, m := range r.train.(*fakeTraining).memory {
 			if !bytes.Equal(m, make([]byte, len(m))) {
@@ -243,10 +238,8 @@ func TestStepRounds(t *testing.T) {
 		}
 	}
 	x := g.runs[0].rounds[0]
-	if want := (step.Round{Compute: 0.01, Comm: 0.03, Sequential: 0.01, Overlapped: 0.01, ComputeAlone: 0.004,
-		ComputeBusy: 0.004, CommAlone: 0.006, CommBusy: 0.006, Hidden: 0.004}); x != want {
-		t.Errorf("a round is %+v, want %+v", x, want)
-	}
+	test.EqOp(t, (step.Round{Compute: 0.01, Comm: 0.03, Sequential: 0.01, Overlapped: 0.01, ComputeAlone: 0.004,
+		ComputeBusy: 0.004, CommAlone: 0.006, CommBusy: 0.006, Hidden: 0.004}), x)
 	r := g.runs[0]
 	if n := len(r.traced); n != 4 || r.traced[n-1].Number != 4 {
 		t.Errorf("%d steps are kept, the last of round %d", n, r.traced[n-1].Number)
@@ -284,9 +277,7 @@ func TestTurnOrder(t *testing.T) {
 			first := turned([]int{0, 1, 2, 3, 4, 5, 6, 7}[:points], round)[0]
 			begins[[2]int{first, int(modeOrder(orderNumber(round, points))[0])}]++
 		}
-		if len(begins) != 4*points {
-			t.Errorf("%d points begin their rounds in %d ways, not %d", points, len(begins), 4*points)
-		}
+		test.EqOp(t, 4*points, len(begins), test.Sprint(points))
 	}
 }
 
@@ -366,16 +357,10 @@ func TestFailedStepPoint(t *testing.T) {
 		t.Errorf("%+v", v)
 	}
 	for _, r := range g.alive() {
-		if len(r.rounds) != 5 {
-			t.Errorf("%s has %d rounds", r.Point, len(r.rounds))
-		}
+		test.EqOp(t, 5, len(r.rounds), test.Sprint(r.Point))
 	}
-	if len(g.alive()) != 2 {
-		t.Errorf("%d points remain", len(g.alive()))
-	}
-	if f.unclean != 0 {
-		t.Errorf("%d steps had elements other than zero", f.unclean)
-	}
+	test.EqOp(t, 2, len(g.alive()))
+	test.EqOp(t, 0, f.unclean)
 }
 
 // Garbage of a round is collected before the next round.
@@ -441,9 +426,7 @@ func TestHangInAStep(t *testing.T) {
 	want := "rank 1 on node2 is still at part 9 (computing backward bucket 3) of resnet50 ddp 25M float32, polling, " +
 		"in phase round 3, overlapped, " +
 		"while rank 0 on node1 is at part 12 (waiting for bucket 3)"
-	if !strings.HasPrefix(text, want) {
-		t.Errorf("%q, want %q", text, want)
-	}
+	test.StrHasPrefix(t, want, text)
 }
 
 // A compute time that differs from the model's time is a warning.
@@ -451,9 +434,7 @@ func TestWrongPace(t *testing.T) {
 	p := &step.Plan{Segments: []step.Segment{{Pieces: []float64{0.06, 0.04}}}}
 	for took, warned := range map[float64]bool{0.1: false, 0.12: false, 0.13: true, 0.07: true} {
 		f := step.Figures{Compute: step.Time{Figure: step.Figure{Value: took}}}
-		if got := len(wrongPace(p, f)) > 0; got != warned {
-			t.Errorf("%g s: warned %t", took, got)
-		}
+		test.EqOp(t, warned, len(wrongPace(p, f)) > 0, test.Sprint(took))
 	}
 }
 

@@ -8,6 +8,9 @@ import (
 	"busbar/internal/coll"
 	"busbar/rank/backend"
 	"busbar/sweeps"
+
+	"github.com/shoenig/test"
+	"github.com/shoenig/test/must"
 )
 
 // Every case appears once, with each library before the next case; a single library keeps the order of its plan.
@@ -17,17 +20,13 @@ func TestTurns(t *testing.T) {
 	sweep.Parts[0].Placements = []coll.Placement{coll.OutOfPlace, coll.InPlace}
 	of := func(name string) *session {
 		cases, err := sweep.Plan(2, backend.Places(name))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.NoError(t, err)
 		return &session{cases: cases}
 	}
 	mpi, nccl := of("mpi"), of("nccl")
 	alone := takeTurns([]*session{mpi})
 	for i, turn := range alone {
-		if turn.i != i {
-			t.Fatalf("turn %d of a library alone is case %d", i, turn.i)
-		}
+		must.EqOp(t, i, turn.i)
 	}
 	turns := takeTurns([]*session{mpi, nccl})
 	if len(turns) != len(mpi.cases)+len(nccl.cases) {
@@ -50,7 +49,5 @@ func TestTurns(t *testing.T) {
 	}
 	want := "mpi all_reduce out, nccl all_reduce out, mpi all_reduce in, nccl all_reduce in, mpi broadcast in, nccl " +
 		"broadcast in, nccl broadcast out"
-	if s := strings.Join(got, ", "); s != want {
-		t.Errorf("got  %s\nwant %s", s, want)
-	}
+	test.EqOp(t, want, strings.Join(got, ", "))
 }

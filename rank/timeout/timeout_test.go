@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"busbar/rank/exit"
+
+	"github.com/shoenig/test"
 )
 
 func TestTimeScale(t *testing.T) {
@@ -25,9 +27,7 @@ func TestTimesScaled(t *testing.T) {
 	for name, at := range map[string]struct{ got, want time.Duration }{
 		"ask": {Ask, 2 * time.Second}, "abort": {Abort, 5 * time.Second}, "files": {CloseFiles, 3 * time.Second},
 	} {
-		if at.got != at.want {
-			t.Errorf("%s: %s by default, want %s", name, at.got, at.want)
-		}
+		test.EqOp(t, at.want, at.got, test.Sprint(name))
 	}
 	if Scale(0.5); Ask != time.Second {
 		t.Errorf("half of 2s is %s", Ask)

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"busbar/internal/golden"
+
 	"github.com/shoenig/test"
 	"github.com/shoenig/test/must"
 )
@@ -45,25 +47,26 @@ func TestCampaignRefuses(t *testing.T) {
 	p.write("root.yaml", strings.Replace(plan, "--backend mpi", "--collective broadcast --root 3",
 		1)+"ranks_per_node: 3\n")
 	p.write("flags.yaml", strings.Replace(plan, "--backend mpi", "--bakend mpi", 1))
-	for _, c := range []struct {
-		want string
-		args []string
-	}{
-		{"a plan is required", nil},
-		{"unknown option --dry before the plan", []string{"--dry", "plan.yaml"}},
-		{"--site requires a value; known: aws-efa", []string{"--site"}},
-		{"--out requires a value", []string{"--out"}},
-		{"--report requires", []string{"--report"}},
-		{`unknown site "moon"`, []string{"--site", "moon", "plan.yaml"}},
-		{"absent.yaml: no such file", []string{"absent.yaml"}},
-		{`keys.yaml:3:1: unknown key "variant"; did you mean "variants"?`, []string{"keys.yaml"}},
-		{"--bakend; did you mean --backend?", []string{"flags.yaml"}},
-		{"(--nodes=1): --collective broadcast --root 3", []string{"root.yaml"}},
-		{"--array is not for the options: the key launches of the plan sets it", []string{"plan.yaml", "--array=7"}},
-		{"-N is not for the options: the key nodes of the plan sets it", []string{"plan.yaml", "-N4"}},
-		{"--export is not for the options: the campaign sets it", []string{"plan.yaml", "--export=NONE"}},
-	} {
-		p.expect(1, c.want, nil, "campaign.sh", c.args...)
+	for _, c := range golden.Table[struct {
+		Want string
+		Args []string
+	}](t, `
+		Want                                                                  Args
+		a plan is required
+		unknown option --dry before the plan                                  --dry; plan.yaml
+		--site requires a value; known: aws-efa                               --site
+		--out requires a value                                                --out
+		--report requires                                                     --report
+		unknown site "moon"                                                   --site; moon; plan.yaml
+		absent.yaml: no such file                                             absent.yaml
+		keys.yaml:3:1: unknown key "variant"; did you mean "variants"?        keys.yaml
+		--bakend; did you mean --backend?                                     flags.yaml
+		(--nodes=1): --collective broadcast --root 3                          root.yaml
+		--array is not for the options: the key launches of the plan sets it  plan.yaml; --array=7
+		-N is not for the options: the key nodes of the plan sets it          plan.yaml; -N4
+		--export is not for the options: the campaign sets it                 plan.yaml; --export=NONE
+	`) {
+		p.expect(1, c.Want, nil, "campaign.sh", c.Args...)
 	}
 	p.fake("squeue", "echo slurmctld is down; exit 1")
 	p.expect(1, "nothing is submitted: slurmctld is down", nil, "campaign.sh", "plan.yaml")

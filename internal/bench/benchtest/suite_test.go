@@ -5,6 +5,8 @@ import (
 
 	"busbar/internal/bench"
 	"busbar/internal/coll"
+
+	"github.com/shoenig/test"
 )
 
 func both(coll.Collective) []coll.Placement {
@@ -17,9 +19,7 @@ func TestFakePassesSuite(t *testing.T) {
 		for r, err := range Run(n, func(w bench.World) error {
 			return Suite(w, &Fake{World: w, Script: &Script{}}, both, []int64{8, 1024, 10_000})
 		}) {
-			if err != nil {
-				t.Errorf("world of %d, rank %d: %v", n, r, err)
-			}
+			test.NoError(t, err, test.Sprint(n, r))
 		}
 	}
 }
@@ -29,9 +29,7 @@ func TestFakePassesSuiteWithSlots(t *testing.T) {
 	for r, err := range Run(3, func(w bench.World) error {
 		return Suite(w, &Fake{World: w, Script: &Script{Slots: 3}}, both, []int64{4096})
 	}) {
-		if err != nil {
-			t.Errorf("rank %d: %v", r, err)
-		}
+		test.NoError(t, err, test.Sprint(r))
 	}
 }
 

@@ -61,7 +61,5 @@ func TestAdviceOfMessagesByVendor(t *testing.T) {
 // Each detail is a whole sentence, also that of elements that are left out.
 func TestLongListEndsWithSentence(t *testing.T) {
 	f := RASErrors{[]string{"a", "b", "c", "d", "e", "f"}}
-	if got := notice.Text(f); !strings.HasSuffix(got, "d. And 2 more.") {
-		t.Errorf("%q, want a sentence at its end", got)
-	}
+	test.StrHasSuffix(t, "d. And 2 more.", notice.Text(f))
 }

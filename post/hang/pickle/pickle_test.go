@@ -8,6 +8,9 @@ import (
 	"testing"
 
 	"busbar/post/hang/pickle"
+
+	"github.com/shoenig/test"
+	"github.com/shoenig/test/must"
 )
 
 func TestReadValues(t *testing.T) {
@@ -16,18 +19,14 @@ func TestReadValues(t *testing.T) {
 	data := "\x80\x02}q\x00(X\x01\x00\x00\x00aq\x01]q\x02(K\x01M\x00\x01J\xfe\xff\xff\xff" +
 		"\x8a\x06\x00\x00\x00\x00\x00\x01\x8a\x06\x00\x00\x00\x00\x00\xffG\x3f\xf8\x00\x00\x00\x00\x00\x00N\x88" +
 		"eX\x01\x00\x00\x00bq\x03X\x01\x00\x00\x00xq\x04h\x04\x86u."
-	if err := d.Read([]byte(data)); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, d.Read([]byte(data)))
 	pairs := d.Pairs(d.Top())
 	if len(pairs) != 4 || d.Text(pairs[0]) != "a" || d.Text(pairs[2]) != "b" {
 		t.Fatalf("%v", pairs)
 	}
 	list := d.Items(pairs[1])
 	for i, want := range []int64{1, 256, -2, 1 << 40, -(1 << 40), 0, 0, 1} { // 1.5 is not read
-		if got := list[i].Int; got != want {
-			t.Errorf("element %d: %v, not %v", i, got, want)
-		}
+		test.EqOp(t, want, list[i].Int, test.Sprint(i))
 	}
 	if both := d.Items(pairs[3]); len(both) != 2 || d.Text(both[0]) != "x" || d.Text(both[1]) != "x" {
 		t.Errorf("%v", both)
@@ -81,9 +80,7 @@ func TestReadRefuses(t *testing.T) {
 // A list may hold itself: it is read, and nothing recurses.
 func TestReadListThatHoldsItself(t *testing.T) {
 	var d pickle.Document
-	if err := d.Read([]byte("\x80\x02]q\x00h\x00a.")); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, d.Read([]byte("\x80\x02]q\x00h\x00a.")))
 	if inner := d.Items(d.Top()); len(inner) != 1 || len(d.Items(inner[0])) != 1 {
 		t.Error(inner)
 	}
@@ -93,9 +90,7 @@ func TestReadListThatHoldsItself(t *testing.T) {
 func example(t testing.TB) []byte {
 	t.Helper()
 	data, err := os.ReadFile("../../../examples/gpu-h200/hang/nccl_trace_rank_1")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, err)
 	return data
 }
 
@@ -103,9 +98,7 @@ func example(t testing.TB) []byte {
 func TestReadTruncated(t *testing.T) {
 	whole := example(t)
 	var d pickle.Document
-	if err := d.Read(whole); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, d.Read(whole))
 	for n := range whole {
 		var refused *pickle.Error
 		if err := d.Read(whole[:n]); !errors.As(err, &refused) || !refused.Truncated {

@@ -6,6 +6,8 @@ import (
 
 	"busbar/post/hang/evidence"
 	"busbar/post/hang/stack"
+
+	"github.com/shoenig/test"
 )
 
 func read(text string) []stack.Process {
@@ -62,9 +64,7 @@ end`)
 	if len(all) != 1 || len(all[0].Threads) != 2 {
 		t.Fatalf("%+v", all)
 	}
-	if main := all[0].Main(); main.Frames[0] != (evidence.Frame{Function: "step", File: "train.py", Line: 3}) {
-		t.Errorf("%+v", main)
-	}
+	test.EqOp(t, (evidence.Frame{Function: "step", File: "train.py", Line: 3}), all[0].Main().Frames[0])
 }
 
 func TestReadOtherText(t *testing.T) {

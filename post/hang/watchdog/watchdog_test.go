@@ -3,11 +3,12 @@ package watchdog_test
 import (
 	"cmp"
 	"fmt"
-	"reflect"
 	"strings"
 	"testing"
 
 	"busbar/post/hang/watchdog"
+
+	"github.com/shoenig/test"
 )
 
 // read is the events of a log; rank is that of its name.
@@ -141,9 +142,7 @@ func TestEndsThatFollow(t *testing.T) {
 				ranks = append(ranks, e.Rank)
 			}
 		}
-		if !reflect.DeepEqual(ranks, []int{1, 2, 5}) {
-			t.Errorf("%s: %+v", before, all)
-		}
+		test.Eq(t, []int{1, 2, 5}, ranks, test.Sprint(before, all))
 	}
 }
 
