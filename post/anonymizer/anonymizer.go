@@ -2,9 +2,7 @@
 package anonymizer
 
 import (
-	"bufio"
 	"bytes"
-	"compress/gzip"
 	"context"
 	"errors"
 	"fmt"
@@ -80,13 +78,9 @@ func eachLine(ctx context.Context, path string, f func(line string) error) error
 		return input.ReadError(path, err)
 	}
 	defer file.Close()
-	r := bufio.NewReaderSize(input.NewReader(ctx, file), 1<<20)
-	if head, _ := r.Peek(2); bytes.Equal(head, []byte{0x1f, 0x8b}) {
-		z, err := gzip.NewReader(r)
-		if err != nil {
-			return input.ReadError(path, err)
-		}
-		r = bufio.NewReaderSize(z, 1<<20)
+	r, err := input.Unpacked(input.NewReader(ctx, file), 1<<20)
+	if err != nil {
+		return input.ReadError(path, err)
 	}
 	if head, _ := r.Peek(8 << 10); bytes.IndexByte(head, 0) >= 0 {
 		return errNotText

@@ -157,7 +157,7 @@ func (a *analysis) diedSilently() bool {
 		if rank < 0 || a.root != nil && !slices.Contains(a.root.absent, rank) {
 			continue
 		}
-		if !a.failed(rank) && a.dump(rank) == nil {
+		if !a.failedRank[rank] && a.dump(rank) == nil {
 			silent = append(silent, rank)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"busbar/internal/notice"
 	"busbar/internal/notice/hangs"
 	"busbar/internal/notice/nccllogs"
+	"busbar/internal/units"
 	"busbar/post/nccllog"
 )
 
@@ -167,15 +168,15 @@ func (a library) noteLost(c rasComm) {
 
 // countsOf are the counts of one collective, the fewest calls first.
 func (c rasComm) countsOf(name string) []nccllogs.CallCount {
-	all := slices.DeleteFunc(slices.Clone(c.Counts), func(n nccllogs.CallCount) bool { return n.Name != name })
-	slices.SortStableFunc(all, func(x, y nccllogs.CallCount) int { return cmp.Compare(x.Calls, y.Calls) })
+	all := units.Where(c.Counts, func(n nccllogs.CallCount) bool { return n.Name == name })
+	units.SortBy(all, func(n nccllogs.CallCount) int64 { return n.Calls })
 	return all
 }
 
 // behind is the verdict that some ranks launched fewer calls of a collective, by the newest answer of RAS.
 func (a library) behind() bool {
 	all := a.comms()
-	slices.SortStableFunc(all, func(x, y rasComm) int { return y.answer - x.answer })
+	units.SortBy(all, func(c rasComm) int { return -c.answer })
 	for _, c := range all {
 		var behind, ahead []int
 		var differ []string

@@ -147,7 +147,7 @@ func (r *reading) keep(path string, p *parsed) error {
 	}
 	defer f.Close()
 	err = r.nccl.Add(path, input.NewReader(r.ctx, f))
-	if nothing := (*nccllog.NothingError)(nil); errors.As(err, &nothing) {
+	if _, nothing := errors.AsType[*nccllog.NothingError](err); nothing {
 		return nil
 	}
 	r.hasNCCL, r.recognised = true, true
@@ -161,7 +161,7 @@ func (r *reading) file(path string, buffer *bytes.Buffer) (p parsed) {
 		return parsed{err: err}
 	}
 	defer f.Close()
-	in, err := logline.Opened(input.NewReader(r.ctx, f))
+	in, err := input.Unpacked(input.NewReader(r.ctx, f), logline.HeadBytes)
 	if err != nil {
 		return parsed{err: err}
 	}

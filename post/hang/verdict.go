@@ -167,8 +167,7 @@ func callOf(call *evidence.Call, seq int64) hangs.Call {
 	}
 	out.Operation, out.Type = call.Op, call.Type()
 	if call.In != nil || call.Out != nil {
-		n := call.Elements()
-		out.Elements = &n
+		out.Elements = new(call.Elements())
 	}
 	return out
 }

@@ -1,7 +1,6 @@
 package nccllog
 
 import (
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -227,13 +226,8 @@ func librariesOf(l *Log) (v logValue) {
 			v.Libraries = append(v.Libraries, b)
 		}
 	}
-	byText(v.Libraries)
+	units.SortBy(v.Libraries, nccllogs.Build.String)
 	return v
-}
-
-// byText sorts what is written.
-func byText[T fmt.Stringer](all []T) {
-	slices.SortFunc(all, func(a, b T) int { return strings.Compare(a.String(), b.String()) })
 }
 
 func driverOf(l *Log) logValue {
@@ -285,7 +279,7 @@ func (c *Contrast) explain() {
 			}
 		}
 	}
-	slices.SortStableFunc(c.Effects, func(a, b Difference) int { return cmp.Compare(a.touches, b.touches) })
+	units.SortBy(c.Effects, func(d Difference) effect { return d.touches })
 	c.headlines()
 	if len(c.Effects) == 0 {
 		c.Headlines = []notice.Notice{notice.New(nccllogs.LogsAlike{Causes: nccllogs.CausesAlone(len(c.Causes))})}

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"busbar/post/input"
 	"busbar/post/nccllog/logline"
 
 	"busbar/internal/notice/nccllogs"
@@ -116,7 +117,7 @@ func Detect(head []byte) (Form, bool) {
 // Add reads one more file; name is its name in the Log. A file that ends early is no error: the Log records it. The
 // error is a *NothingError if the file has nothing known.
 func (r *Reader) Add(name string, from io.Reader) error {
-	in, err := logline.Opened(from)
+	in, err := input.Unpacked(from, logline.HeadBytes)
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
