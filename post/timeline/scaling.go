@@ -51,7 +51,7 @@ func scalingOf(kind string, paths []string, runs []*Timeline) (found []profiles.
 		}
 		all[i].path = paths[i]
 	}
-	slices.SortStableFunc(all, func(a, b scaled) int { return cmp.Compare(a.ranks, b.ranks) })
+	units.SortBy(all, func(s scaled) int { return s.ranks })
 	for i, s := range all[1:] {
 		if few := all[i]; few.ranks == s.ranks {
 			return nil, fmt.Errorf("%s and %s have %s each: scaling compares different numbers", few.path, s.path,

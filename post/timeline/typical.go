@@ -1,11 +1,10 @@
 package timeline
 
 import (
-	"slices"
-
 	"busbar/internal/coll"
 	"busbar/internal/notice/profiles"
 	"busbar/internal/stats"
+	"busbar/internal/units"
 )
 
 // typical is the typical time of a rank: per device the mean over its complete steps, or the whole without any; the
@@ -41,7 +40,7 @@ func (t *Timeline) typically() typical {
 
 // communicating returns its devices that communicate.
 func (y typical) communicating() typical {
-	y.devices = slices.DeleteFunc(slices.Clone(y.devices), func(d *Device) bool { return d.Comm <= 0 })
+	y.devices = units.Where(y.devices, func(d *Device) bool { return d.Comm > 0 })
 	return y
 }
 
