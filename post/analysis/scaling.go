@@ -28,15 +28,11 @@ func poorScaling(curves []*Curve, _ Options) (found []Finding) {
 		family Condition
 		nodes  bool // several
 	}
-	several := slices.DeleteFunc(judged(curves), func(c *Curve) bool {
-		return c.World < 2 || c.Mode != coll.Throughput
-	})
+	several := units.Where(judged(curves), func(c *Curve) bool { return c.World > 1 && c.Mode == coll.Throughput })
 	for _, of := range units.GroupBy(several, func(c *Curve) line {
 		return line{c.Contender, c.Tool, FamilyOf(c.Condition), c.Nodes > 1}
 	}) {
-		slices.SortFunc(of, func(a, b *Curve) int {
-			return cmp.Or(cmp.Compare(a.World, b.World), cmp.Compare(a.Nodes, b.Nodes))
-		})
+		slices.SortFunc(of, func(a, b *Curve) int { return cmp.Or(a.World-b.World, a.Nodes-b.Nodes) })
 		if f, is := scalingOf(of); is {
 			found = append(found, f)
 		}
@@ -114,7 +110,7 @@ func lossOf(small, large *Curve) (l loss, lost bool) {
 		return l, false
 	}
 	l = loss{curve: large, from: large.Points[all[0].at].SizeBytes, to: large.Points[all[len(all)-1].at].SizeBytes}
-	slices.SortFunc(all, func(a, b size) int { return cmp.Compare(a.share, b.share) })
+	units.SortBy(all, func(s size) float64 { return s.share })
 	middle := all[len(all)/2]
 	l.share, l.r, l.at = middle.share, middle.r, middle.at
 	return l, l.share >= minLoss
