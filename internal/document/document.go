@@ -210,11 +210,3 @@ func NewTable(heads ...string) *Table {
 	}
 	return t
 }
-
-// NumericColumns returns columns of numbers.
-func NumericColumns(names ...string) (all []Column) {
-	for _, name := range names {
-		all = append(all, Column{Name: name, Right: true})
-	}
-	return all
-}

@@ -107,7 +107,7 @@ func (k *Kinds) file(ctx context.Context, path string) (known bool, err error) {
 		return true, nil
 	}
 	made, err := k.Importer.File(ctx, path)
-	if full := (*importer.UnwritableError)(nil); errors.As(err, &full) {
+	if _, full := errors.AsType[*importer.UnwritableError](err); full {
 		return false, err
 	}
 	if err != nil {

@@ -59,8 +59,7 @@ func read(ctx context.Context, of Sources, prefix string) (*Report, []notice.Not
 		if err != nil {
 			return nil, nil, err
 		}
-		r.compareWith(other)
-		notes = append(notes, more...)
+		r.other, r.contrast, notes = other, nccllog.Compare(log, other), append(notes, more...)
 	}
 	return r, notes, nil
 }
@@ -88,15 +87,14 @@ func readRun(ctx context.Context, paths []string, prefix string) (*nccllog.Log, 
 		}
 		for _, file := range below {
 			err := addLog(ctx, r, file, prefix)
-			var nothing *nccllog.NothingError
-			switch {
-			case errors.As(err, &nothing):
+			if _, nothing := errors.AsType[*nccllog.NothingError](err); nothing {
 				passed++
-			case err != nil:
-				return nil, nil, err
-			default:
-				files++
+				continue
 			}
+			if err != nil {
+				return nil, nil, err
+			}
+			files++
 		}
 	}
 	if files == 0 {
