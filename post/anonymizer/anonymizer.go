@@ -29,15 +29,9 @@ func Copy(ctx context.Context, dir string, paths []string) (copies []string, lef
 			top = fmt.Sprintf("%s-%d", top, tops[top])
 		}
 		copies = append(copies, top)
-		info, err := os.Stat(path)
+		files, _, err := input.Expand(path)
 		if err != nil {
-			return nil, nil, input.ReadError(path, err)
-		}
-		files := []string{path}
-		if info.IsDir() {
-			if files, err = input.FilesUnder(path); err != nil {
-				return nil, nil, err
-			}
+			return nil, nil, err
 		}
 		for _, file := range files {
 			below, err := filepath.Rel(path, file)

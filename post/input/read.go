@@ -42,6 +42,19 @@ func Unpacked(file io.Reader, buffer int) (*bufio.Reader, error) {
 	return bufio.NewReaderSize(z, buffer), nil
 }
 
+// Expand returns a file, or the files of a folder as FilesUnder does. The error names the path.
+func Expand(path string) (files []string, isFolder bool, err error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, false, ReadError(path, err)
+	}
+	if !info.IsDir() {
+		return []string{path}, false, nil
+	}
+	files, err = FilesUnder(path)
+	return files, true, err
+}
+
 // FilesUnder are the files of a folder and its subfolders, in order, without hidden ones. The folder may be a link, and
 // links to files are followed; links to folders are not. A subfolder that cannot be read is among the files, so that
 // reading it has an error of its own.

@@ -70,24 +70,13 @@ func readRun(ctx context.Context, paths []string, prefix string) (*nccllog.Log, 
 	r := nccllog.NewReader()
 	files, passed := 0, 0
 	for _, path := range paths {
-		info, err := os.Stat(path)
-		if err != nil {
-			return nil, nil, input.ReadError(path, err)
-		}
-		if !info.IsDir() {
-			if err := addLog(ctx, r, path, prefix); err != nil {
-				return nil, nil, err
-			}
-			files++
-			continue
-		}
-		below, err := input.FilesUnder(path)
+		below, isFolder, err := input.Expand(path)
 		if err != nil {
 			return nil, nil, err
 		}
 		for _, file := range below {
 			err := addLog(ctx, r, file, prefix)
-			if _, nothing := errors.AsType[*nccllog.NothingError](err); nothing {
+			if _, nothing := errors.AsType[*nccllog.NothingError](err); nothing && isFolder {
 				passed++
 				continue
 			}
