@@ -33,9 +33,7 @@ func poorScaling(curves []*Curve, _ Options) (found []Finding) {
 		return line{c.Contender, c.Tool, FamilyOf(c.Condition), c.Nodes > 1}
 	}) {
 		slices.SortFunc(of, func(a, b *Curve) int { return cmp.Or(a.World-b.World, a.Nodes-b.Nodes) })
-		if f, is := scalingOf(of); is {
-			found = append(found, f)
-		}
+		found = append(found, scalingOf(of)...)
 	}
 	return found
 }
@@ -50,7 +48,7 @@ type loss struct {
 }
 
 // scalingOf is the finding of the world that loses most; the others are its evidence.
-func scalingOf(of []*Curve) (f Finding, is bool) {
+func scalingOf(of []*Curve) []Finding {
 	var losses []loss
 	for _, c := range of[1:] {
 		if l, lost := lossOf(of[0], c); lost &&
@@ -59,7 +57,7 @@ func scalingOf(of []*Curve) (f Finding, is bool) {
 		}
 	}
 	if losses == nil {
-		return f, false
+		return nil
 	}
 	most := slices.MaxFunc(losses, func(a, b loss) int { return cmp.Compare(a.share, b.share) })
 	size := most.curve.Points[most.at].SizeBytes
@@ -79,7 +77,7 @@ func scalingOf(of []*Curve) (f Finding, is bool) {
 			fact.Others = append(fact.Others, notice.WorldLoss{World: world, Loss: units.Share(l.share)})
 		}
 	}
-	return most.curve.finding(fact, severityIn(most.r, most.share), most.share, most.from, most.to), true
+	return []Finding{most.curve.finding(fact, severityIn(most.r, most.share), most.share, most.from, most.to)}
 }
 
 // lossOf compares two worlds at the bandwidth sizes of the smaller one. It reports a loss if most sizes have one within
