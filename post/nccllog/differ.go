@@ -174,14 +174,11 @@ type aspect struct {
 var aspects = []aspect{
 	{nccllogs.LogLibrary, true, every, librariesOf},
 	{nccllogs.LogDriver, true, onTransports, driverOf},
-	{nccllogs.LogPlugin, true, onNetwork | onTransports | onDirect | onChannels,
-		func(l *Log) logValue { return namesOf(l.Network.Plugins) }},
-	{nccllogs.LogProvider, true, onNetwork | onTransports | onDirect,
-		func(l *Log) logValue { return namesOf(l.Network.Providers) }},
-	{nccllogs.LogTuner, true, onChoice, func(l *Log) logValue { return namesOf(l.Network.Tuners) }},
-	{nccllogs.LogDevices, true, onNetwork | onTransports | onChannels,
-		func(l *Log) logValue { return namesOf(l.Network.IB) }},
-	{nccllogs.LogNetwork, false, onNetwork, func(l *Log) logValue { return namesOf(l.Network.Using) }},
+	{nccllogs.LogPlugin, true, onNetwork | onTransports | onDirect | onChannels, namesIn(plugin)},
+	{nccllogs.LogProvider, true, onNetwork | onTransports | onDirect, namesIn(provider)},
+	{nccllogs.LogTuner, true, onChoice, namesIn(tuner)},
+	{nccllogs.LogDevices, true, onNetwork | onTransports | onChannels, namesIn(ibDevice)},
+	{nccllogs.LogNetwork, false, onNetwork, namesIn(using)},
 	{nccllogs.LogDirectEnds, false, onDirect, directEnds},
 	{nccllogs.LogChannels, false, onChannels, channels(func(c Channels) int { return c.Coll })},
 	{nccllogs.LogNVLSChannels, false, onChannels, channels(func(c Channels) int { return c.NVLS })},
@@ -237,6 +234,11 @@ func driverOf(l *Log) logValue {
 	return logValue{}
 }
 
+// namesIn returns the names in a list of the network.
+func namesIn(list string) func(*Log) logValue {
+	return func(l *Log) logValue { return namesOf(*l.Network.lists()[list]) }
+}
+
 func namesOf(all []Named) (v logValue) {
 	for _, n := range all {
 		v.Names = units.AddOnce(v.Names, strings.TrimSpace(n.Name+" "+n.Version))
@@ -271,8 +273,7 @@ func (c *Contrast) findings(a, b *Log) {
 
 // explain joins effects with what can have caused them, and makes the headlines.
 func (c *Contrast) explain() {
-	for i := range c.Effects {
-		e := &c.Effects[i]
+	for e := range units.Each(c.Effects) {
 		for _, d := range c.Causes {
 			if e.touches&d.touches != 0 {
 				e.Because = append(e.Because, nccllogs.LogCause{What: d.What, A: d.A, B: d.B, Effect: d.does})

@@ -38,8 +38,8 @@ func explain(m Message) *explained {
 	if e := explainCompletion(m.Text); e != nil {
 		return e
 	}
-	for i := range explanations {
-		if e := &explanations[i]; e.match.MatchString(m.Text) && e.place.MatchString(m.Place) {
+	for e := range units.Each(explanations) {
+		if e.match.MatchString(m.Text) && e.place.MatchString(m.Place) {
 			return e
 		}
 	}

@@ -276,8 +276,8 @@ func findInit(l *findings) {
 
 // slowestInit is the rank whose init took longest, with its parts, the longest first; nil where none is known.
 func (c *Communicator) slowestInit() (slowest *Member, parts []nccllogs.InitPart) {
-	for i := range c.Members {
-		if m := &c.Members[i]; m.Init != nil && (slowest == nil || m.Init.Total > slowest.Init.Total) {
+	for m := range units.Each(c.Members) {
+		if m.Init != nil && (slowest == nil || m.Init.Total > slowest.Init.Total) {
 			slowest = m
 		}
 	}

@@ -61,8 +61,7 @@ func newRASComm(id string, comms, ranks int, status, errors string) RASComm {
 // close keeps the answer.
 func (t *rasText) close() {
 	if t.answer != nil {
-		for i := range t.answer.Comms {
-			c := &t.answer.Comms[i]
+		for c := range units.Each(t.answer.Comms) {
 			c.nameRest()
 			c.States = slices.DeleteFunc(c.States, func(s nccllogs.RankState) bool {
 				return s.State == dataMissing && len(s.Ranks) == 0
@@ -79,8 +78,7 @@ func (c *RASComm) nameRest() {
 	if c.Ranks > maxRAS {
 		return
 	}
-	for i := range c.Counts {
-		rest := &c.Counts[i]
+	for rest := range units.Each(c.Counts) {
 		total := 0
 		others := map[int]bool{}
 		for _, n := range c.Counts {

@@ -64,9 +64,7 @@ func NewReader() *Reader {
 			unnamed: map[sort][]*communicator{}, seen: map[place]int{}},
 		sequences: sequences{calls: map[nccllogs.NCCLCall]*nccllogs.NCCLCall{}},
 	}
-	n := &r.log.Network
-	r.names = map[string]*[]Named{using: &n.Using, plugin: &n.Plugins, missing: &n.Missing, provider: &n.Providers,
-		ibDevice: &n.IB, socket: &n.Sockets, bootstrap: &n.Bootstrap, tuner: &n.Tuners}
+	r.names = r.log.Network.lists()
 	return r
 }
 

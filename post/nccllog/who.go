@@ -73,8 +73,8 @@ func (l *Log) hostsOf(processes []int) (names []string) {
 
 // largest is the communicator with the most ranks, the first of several; nil without communicators.
 func (l *Log) largest() (largest *Communicator) {
-	for i := range l.Communicators {
-		if c := &l.Communicators[i]; largest == nil || c.Ranks > largest.Ranks {
+	for c := range units.Each(l.Communicators) {
+		if largest == nil || c.Ranks > largest.Ranks {
 			largest = c
 		}
 	}
