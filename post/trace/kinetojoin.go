@@ -37,8 +37,7 @@ func (g *gathered) fillDevice(d *Device, raw []rawActivity, zero int64) {
 // giveGroups sets the groups of a device's calls.
 func (g *gathered) giveGroups(d *Device) {
 	var numbers units.Numbers[int32]
-	for i := range d.Calls {
-		c := &d.Calls[i]
+	for c := range units.Each(d.Calls) {
 		if c.Group == Unknown {
 			continue
 		}

@@ -7,12 +7,12 @@ import (
 	"strconv"
 
 	"busbar/internal/notice/profiles"
+	"busbar/internal/units"
 )
 
 // completeGroups fills in truncated rank lists of groups from distributedInfo or from the stride.
 func (g *gathered) completeGroups(info distributed) {
-	for i := range g.groups.all {
-		group := &g.groups.all[i]
+	for group := range units.Each(g.groups.all) {
 		var listed processGroup
 		if n := slices.IndexFunc(info.Groups, func(p processGroup) bool { return p.Name == group.Name }); n >= 0 {
 			listed = info.Groups[n]

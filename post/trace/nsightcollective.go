@@ -38,12 +38,9 @@ func (v *nvtx) assignCalls() {
 // collectives use. Other copies are NCCL's bookkeeping.
 func (v *nvtx) assign(d *nsightDevice, ran []*rawActivity, calls []ncclRange, devices int) {
 	copies := !slices.ContainsFunc(ran, func(a *rawActivity) bool { return a.Kind == Kernel })
-	var carriers []*rawActivity
-	for _, a := range ran {
-		if a.Kind == Kernel || copies && a.Kind >= MemcpyDeviceToDevice && a.Kind <= MemcpyOther {
-			carriers = append(carriers, a)
-		}
-	}
+	carriers := units.Where(ran, func(a *rawActivity) bool {
+		return a.Kind == Kernel || copies && a.Kind >= MemcpyDeviceToDevice && a.Kind <= MemcpyOther
+	})
 	if carriers == nil {
 		return
 	}
