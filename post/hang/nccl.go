@@ -84,13 +84,12 @@ func (a library) comms() (all []rasComm) {
 	for i := range a.NCCL.RAS {
 		answer := &a.NCCL.RAS[i]
 		var world *nccllog.RASComm
-		for j := range answer.Comms {
-			if c := &answer.Comms[j]; world == nil && c.ID != "" && c.Ranks >= max(answer.GPUs, 1) {
+		for c := range units.Each(answer.Comms) {
+			if world == nil && c.ID != "" && c.Ranks >= max(answer.GPUs, 1) {
 				world = c
 			}
 		}
-		for j := range answer.Comms {
-			c := &answer.Comms[j]
+		for c := range units.Each(answer.Comms) {
 			dead := slices.ContainsFunc(c.States, func(s nccllogs.RankState) bool { return s.State == "DEAD" }) ||
 				slices.ContainsFunc(answer.Problems, func(p string) bool { return strings.HasPrefix(p, "DEAD") })
 			all = append(all, rasComm{c, i, world, dead, notice.Location{File: a.NCCL.Files[answer.File].Path}})

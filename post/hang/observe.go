@@ -203,8 +203,7 @@ func (a *job) stacks(ranks []int) {
 	const most = 8 // ranks whose stacks are shown
 	for _, rank := range ranks[:min(most, len(ranks))] {
 		spied := false
-		for i := range a.Stacks {
-			p := &a.Stacks[i]
+		for p := range units.Each(a.Stacks) {
 			t := p.Main()
 			if rankOfProcess(a, p) != rank || t == nil || len(t.Frames) == 0 {
 				continue

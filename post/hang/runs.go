@@ -200,8 +200,8 @@ func worldOf(dumps []*evidence.Dump) (world []int) {
 }
 
 func defaultMembers(d *evidence.Dump) []int {
-	for i := range d.Groups {
-		if g := &d.Groups[i]; g.Desc == defaultGroup {
+	for g := range units.Each(d.Groups) {
+		if g.Desc == defaultGroup {
 			return g.Members
 		}
 	}
