@@ -30,8 +30,7 @@ func (c *comparison) findParties() {
 	var keys units.Numbers[partyKey]
 	for _, r := range c.recordings {
 		calls := make([][]*seen, len(r.Groups))
-		for n := range r.seen {
-			s := &r.seen[n]
+		for s := range units.Each(r.seen) {
 			if c.pointToPoint(r.rowOf(s).Name) {
 				c.alone++
 				continue

@@ -136,8 +136,7 @@ const (
 func (a assessment) belowBenchmark() Advice {
 	var slow *profiles.AgainstBenchmark
 	gain := 0.0
-	for i := range a.Against {
-		j := &a.Against[i]
+	for j := range units.Each(a.Against) {
 		if j.Size < bandwidthBound || j.Percent >= belowBenchmark {
 			continue
 		}

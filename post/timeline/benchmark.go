@@ -128,8 +128,7 @@ func inTrainingOf(t *Timeline) (all []inTraining) {
 
 // join adds the times of a benchmark of the same collectives.
 func (r *Replay) join(t *Timeline, curves []*analysis.Curve, rehearsed bool) {
-	for i := range r.Parts {
-		p := &r.Parts[i]
+	for p := range units.Each(r.Parts) {
 		c := inTraining{Collective: Collective{Ranks: p.World, Bytes: &p.SizeBytes}, what: p.Collective, of: p.Type,
 			imbalance: p.Imbalance, division: p.Division, backend: t.backend()}
 		best, reached := c.fastest(nearest(c.fitting(curves, rehearsed), nodesOf(t, p.World)))
@@ -241,8 +240,7 @@ func busbwAt(c *analysis.Curve, bytes int64) (gb float64, within bool) {
 
 // gpuOf returns the name of the GPUs; "" if unknown or mixed.
 func gpuOf(devices []Device) (name string) {
-	for i := range devices {
-		d := &devices[i]
+	for d := range units.Each(devices) {
 		if !d.works() || d.GPU == name {
 			continue
 		}
@@ -257,8 +255,8 @@ func gpuOf(devices []Device) (name string) {
 // nodesOf returns the number of hosts for a number of ranks; 0 if unknown.
 func nodesOf(t *Timeline, ranks int) int {
 	hosts, devices := map[string]bool{}, 0
-	for i := range t.Devices {
-		if d := &t.Devices[i]; d.works() {
+	for d := range units.Each(t.Devices) {
+		if d.works() {
 			hosts[d.Host] = true
 			devices++
 		}

@@ -77,8 +77,7 @@ func scaledOf(t *Timeline) (s scaled, err error) {
 		return s, fmt.Errorf("nothing ran on a GPU while it was recorded")
 	}
 	slowest := map[step]float64{}
-	for i := range t.Devices {
-		d := &t.Devices[i]
+	for d := range units.Each(t.Devices) {
 		if len(d.Steps) > 0 {
 			s.read++
 		}

@@ -25,8 +25,7 @@ const (
 // typically returns the working devices, per step if each of them has steps.
 func (t *Timeline) typically() typical {
 	of := typical{per: perStep, own: t.own(), unit: t.Unit()}
-	for i := range t.Devices {
-		d := &t.Devices[i]
+	for d := range units.Each(t.Devices) {
 		if d.Span <= 0 || !d.works() {
 			continue
 		}
@@ -92,8 +91,7 @@ func (y typical) calls(is func(*Collective) bool) took {
 				inWhole[i] = true
 			}
 		}
-		for i := range d.seen {
-			s := &d.seen[i]
+		for s := range units.Each(d.seen) {
 			if y.per == perStep && (s.step < 0 || !inWhole[s.step]) || !is(d.rowOf(s)) {
 				continue
 			}
