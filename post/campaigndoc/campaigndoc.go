@@ -102,8 +102,8 @@ func (s *State) markQueued() {
 			queued[l.String()] = true
 		}
 	}
-	for i := range s.status {
-		if p := &s.status[i]; p.State != campaign.Done && queued[p.String()] {
+	for p := range units.Each(s.status) {
+		if p.State != campaign.Done && queued[p.String()] {
 			p.State = campaign.Queued
 		}
 	}

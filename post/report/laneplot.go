@@ -188,8 +188,7 @@ func shiftsOf(t *timeline.Timeline) map[int]float64 {
 
 // addStrips adds the whole of each row, then its worst steps, then other steps, as long as there is room.
 func (p *lanePlot) addStrips(t *timeline.Timeline, worst []*slowStep) {
-	for i := range p.Rows {
-		row := &p.Rows[i]
+	for row := range units.Each(p.Rows) {
 		d := &t.Devices[row.device]
 		keys, strips, room := stepKeys(d), slices.Clone(d.Strips()), maxLaneRuns/len(p.Rows)
 		rank := func(s timeline.Strip) int {
@@ -225,8 +224,7 @@ func (p *lanePlot) addCalls(t *timeline.Timeline) {
 	each := maxCalls / max(1, len(p.Rows))
 	all, shown := 0, 0
 	var names units.Numbers[string]
-	for i := range p.Rows {
-		row := &p.Rows[i]
+	for row := range units.Each(p.Rows) {
 		d := &t.Devices[row.device]
 		calls := d.Calls()
 		all += len(calls)

@@ -189,8 +189,7 @@ func (s *Tables) patternRun(f *result.File) *document.Section {
 	section, described := s.head(f, notes)
 	described.Tables = []shownTable{{Title: f.Run.Pattern.Kind}}
 	points, list := &described.Tables[0].Points, document.List(nil)
-	for i := range f.Records {
-		r := &f.Records[i]
+	for r := range units.Each(f.Records) {
 		*points = append(*points, result.Row{Run: &f.Run, Record: r}.JSON())
 		if r.Status != result.OK {
 			list = append(list, fmt.Sprintf("%s, %s: %s: %s", r.Case, r.Group, r.Status, r.Reason))

@@ -179,8 +179,7 @@ func (s *Tables) collectiveRun(f *result.File) *document.Section {
 	section, described := s.head(f, notes)
 	ceilings, peakBefore := analysis.NewCeilings(s.peaks), ""
 	var records []*result.Record
-	for i := range f.Records {
-		r := &f.Records[i]
+	for r := range units.Each(f.Records) {
 		records = append(records, r)
 		ceilings.Add(result.Row{Run: &f.Run, Record: r})
 		s.ceilings.Add(result.Row{Run: &f.Run, Record: r})

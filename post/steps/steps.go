@@ -99,14 +99,13 @@ func (r *Run) fill() {
 // inTurn are the points of one file with their comparisons.
 func inTurn(f *result.StepFile) (points []*Point) {
 	rounds := make([][]step.Round, len(f.Rounds))
-	for i := range f.Records {
-		if r := &f.Records[i]; r.Timed() {
+	for r := range units.Each(f.Records) {
+		if r.Timed() {
 			rounds[r.N-1] = f.Rounds[r.N-1]
 		}
 	}
 	standings := step.Standings(f.Run.Step.Points, rounds)
-	for i := range f.Records {
-		r := &f.Records[i]
+	for r := range units.Each(f.Records) {
 		r.Point = f.Run.Step.Points[r.N-1]
 		points = append(points, &Point{r, f, f.Rounds[r.N-1], standings[r.N-1]})
 	}
