@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"busbar/internal/campaign"
+	"busbar/internal/units"
 	"busbar/post/atomicfile"
 	"busbar/post/campaigndoc"
 	"busbar/post/input"
@@ -130,7 +131,7 @@ func (c *campaigner) state(path string) (*campaigndoc.State, error) {
 		return nil, usage.New(fmt.Errorf("--queued %w", err))
 	}
 	s, err := campaigndoc.Of(of, queued)
-	if changed := (*campaigndoc.ChangedError)(nil); errors.As(err, &changed) {
+	if _, changed := errors.AsType[*campaigndoc.ChangedError](err); changed {
 		return nil, usage.New(err)
 	}
 	return s, err
@@ -144,7 +145,7 @@ func (c *campaigner) check(_ *cobra.Command, args []string) error {
 	fmt.Fprintln(c.stdout, of.ID)
 	for _, nodes := range of.Nodes {
 		for _, v := range of.Variants() {
-			fmt.Fprintln(c.stdout, nodes, of.RanksPerNode, campaign.Quote(slices.Concat(of.Flags, v.Flags)))
+			fmt.Fprintln(c.stdout, nodes, of.RanksPerNode, units.Shell(slices.Concat(of.Flags, v.Flags)...))
 		}
 	}
 	return nil

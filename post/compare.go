@@ -95,18 +95,17 @@ func (c *comparer) run(cmd *cobra.Command, args []string) error {
 	notes = c.Kept(notes)
 	doc.Notices = append(slices.Clone(notes), doc.Notices...)
 	if c.out != "" {
-		wrote := func(path string) { fmt.Fprintln(c.stderr, "post: wrote", path) }
 		files := []atomicfile.Named{
 			{Name: "compare.md", Write: func(w io.Writer) error { return doc.Write(w, document.Markdown) }},
 			{Name: "compare.json", Write: func(w io.Writer) error { return doc.Write(w, document.JSON) }},
 		}
-		if err := atomicfile.WriteAll(cmd.Context(), c.out, files, wrote); err != nil {
+		if err := atomicfile.WriteAll(cmd.Context(), c.out, files, c.wrote); err != nil {
 			return err
 		}
 	}
 	err = c.write(doc, c.stdout)
 	note(c.stderr, notes)
-	if failOn := (*notices.FailOnError)(nil); err != nil && !errors.As(err, &failOn) {
+	if _, failOn := errors.AsType[*notices.FailOnError](err); err != nil && !failOn {
 		return err
 	}
 	return cmp.Or(all.Exceeded(), err)

@@ -78,8 +78,7 @@ func (e *expecter) run(ctx context.Context, args []string) error {
 	}
 	note(e.stderr, e.Kept(found.Problems))
 	if e.save != "" {
-		wrote := func(path string) { fmt.Fprintln(e.stderr, "post: wrote", path) }
-		if err := found.Save(ctx, e.out, e.save, wrote); err != nil {
+		if err := found.Save(ctx, e.out, e.save, e.wrote); err != nil {
 			return err
 		}
 	}

@@ -60,7 +60,7 @@ func (m *importCommand) run(cmd *cobra.Command, args []string) (err error) {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		if full := (*importer.UnwritableError)(nil); errors.As(err, &full) {
+		if _, full := errors.AsType[*importer.UnwritableError](err); full {
 			return err
 		}
 		if err != nil {

@@ -26,12 +26,15 @@ func main() {
 // streams are where a command writes: results and everything else.
 type streams struct{ stdout, stderr io.Writer }
 
+// wrote reports a file that was written beside the results.
+func (s streams) wrote(path string) { fmt.Fprintln(s.stderr, "post: wrote", path) }
+
 // run is the whole program: results go to stdout, everything else to stderr.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	root := newRoot(streams{stdout, stderr})
 	root.SetArgs(args)
 	cmd, err := root.ExecuteContextC(ctx)
-	if wrong := (*usage.Error)(nil); errors.As(err, &wrong) {
+	if wrong, is := errors.AsType[*usage.Error](err); is {
 		wrong.Command = cmd.CommandPath()
 	}
 	return err
@@ -54,21 +57,22 @@ func exitCode(err error, stderr io.Writer) int {
 	if !errors.Is(err, errSaid) {
 		fmt.Fprintln(stderr, "post:", document.Printable(err.Error()))
 	}
-	var wrong *usage.Error
-	var mixed *result.RehearsedError
-	var stopped *signalError
-	var exceeded *compare.ExceededError
-	var noticed *notices.FailOnError
-	var below *expectdoc.BelowError
-	switch {
-	case errors.As(err, &stopped):
+	if stopped, is := errors.AsType[*signalError](err); is {
 		return codeSignal + int(stopped.signal)
-	case errors.As(err, &exceeded), errors.As(err, &noticed), errors.As(err, &below):
+	}
+	switch {
+	case has[*compare.ExceededError](err), has[*notices.FailOnError](err), has[*expectdoc.BelowError](err):
 		return codeExceeded
-	case errors.As(err, &wrong), errors.As(err, &mixed), errors.Is(err, errSaid):
+	case has[*usage.Error](err), has[*result.RehearsedError](err), errors.Is(err, errSaid):
 		return codeUsage
 	}
 	return codeNothing
+}
+
+// has reports whether an error has one of a type in it.
+func has[E error](err error) bool {
+	_, is := errors.AsType[E](err)
+	return is
 }
 
 // errSaid is a wrong call after its message, the help, was printed on stderr.

@@ -137,8 +137,7 @@ func knownCommand(cmd *cobra.Command, args []string) error {
 
 // flagError names the flag that was probably meant.
 func flagError(cmd *cobra.Command, err error) error {
-	var unknown *pflag.NotExistError
-	if errors.As(err, &unknown) && unknown.GetSpecifiedShortnames() == "" {
+	if unknown, is := errors.AsType[*pflag.NotExistError](err); is && unknown.GetSpecifiedShortnames() == "" {
 		var names []string
 		cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, "--"+f.Name) })
 		err = coll.Unknown("flag", "--"+unknown.GetSpecifiedName(), names)

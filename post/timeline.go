@@ -194,5 +194,3 @@ func (t *timeliner) files(ctx context.Context, found *timeline.Timeline) error {
 	})
 	return atomicfile.WriteAll(ctx, t.out, files, t.wrote)
 }
-
-func (t *timeliner) wrote(path string) { fmt.Fprintln(t.stderr, "post: wrote", path) }

@@ -3,12 +3,12 @@ package campaign
 import (
 	"fmt"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"busbar/internal/ranges"
+	"busbar/internal/units"
 )
 
 // Array is one array of jobs to submit: tasks of one number of nodes.
@@ -75,16 +75,16 @@ func (c *Campaign) Commands(arrays []Array, scripts string, more []string) (comm
 	if len(arrays) == 0 {
 		return nil
 	}
-	settings := "BUSBAR_PLAN=" + Quote([]string{c.Dir})
+	settings := "BUSBAR_PLAN=" + units.Shell(c.Dir)
 	if c.RanksPerNode > 0 { // overrides the caller's settings
 		settings += fmt.Sprintf(" BUSBAR_RANKS_PER_NODE=%d", c.RanksPerNode)
 	}
 	for _, a := range arrays {
-		commands = append(commands, settings+" "+Quote(c.words(a, filepath.Join(scripts, "sweep.sh"), more)))
+		commands = append(commands, settings+" "+units.Shell(c.words(a, filepath.Join(scripts, "sweep.sh"), more)...))
 	}
-	report := Quote([]string{filepath.Join(scripts, "campaign.sh"), "--report", c.Dir})
-	return append(commands, fmt.Sprintf("%s --dependency=\"afterany$jobs\" %s", Quote(c.reportWords(more)),
-		Quote([]string{"--wrap=" + report})))
+	report := units.Shell(filepath.Join(scripts, "campaign.sh"), "--report", c.Dir)
+	return append(commands, fmt.Sprintf("%s --dependency=\"afterany$jobs\" %s", units.Shell(c.reportWords(more)...),
+		units.Shell("--wrap="+report)))
 }
 
 // Steps are the launches of a task that are not done, each with its folder, its environment and the flags of rank as a
@@ -96,7 +96,7 @@ func (c *Campaign) Steps(t Task) (lines []string, err error) {
 		for _, s := range c.Environment(l) {
 			words = append(words, s.String())
 		}
-		lines = append(lines, Quote(slices.Concat(words, []string{"--"}, c.Flags, l.Variant.Flags)))
+		lines = append(lines, units.Shell(slices.Concat(words, []string{"--"}, c.Flags, l.Variant.Flags)...))
 	}
 	return lines, err
 }
@@ -117,18 +117,4 @@ func ParseTasks(list string) (map[Task]bool, error) {
 		tasks[Task{Nodes: n, Index: i}] = true
 	}
 	return tasks, nil
-}
-
-var plainWord = regexp.MustCompile(`^[A-Za-z0-9_./:=,@%+-]+$`)
-
-// Quote quotes words for a shell.
-func Quote(words []string) string {
-	quoted := make([]string, len(words))
-	for i, w := range words {
-		quoted[i] = w
-		if !plainWord.MatchString(w) {
-			quoted[i] = "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
-		}
-	}
-	return strings.Join(quoted, " ")
 }

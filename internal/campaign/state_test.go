@@ -19,6 +19,7 @@ import (
 	"busbar/internal/ranges"
 	"busbar/internal/result"
 	"busbar/internal/step"
+	"busbar/internal/units"
 
 	"github.com/shoenig/test"
 	"github.com/shoenig/test/must"
@@ -246,13 +247,13 @@ func TestMissing(t *testing.T) {
 
 func TestWords(t *testing.T) {
 	c := begun(t, twoByTwo, t.TempDir())
-	got := Quote(c.words(Array{2, []int{1, 2, 4}}, "slurm/sweep.sh", []string{"-p", "main"}))
+	got := units.Shell(c.words(Array{2, []int{1, 2, 4}}, "slurm/sweep.sh", []string{"-p", "main"})...)
 	want := "sbatch --parsable --job-name=" + c.ID + ".2 --nodes=2 --array=1-2,4%3 --time=30 --output=" + c.Dir +
 		"/log/%x_%a.out --export=ALL --comment 'it'\\''s' -p main slurm/sweep.sh"
 	test.EqOp(t, want, got)
 	c.Sbatch.Report = []string{"--qos=debug"}
 	report := "sbatch --parsable --qos=debug --job-name=" + c.ID + ".report "
-	test.StrHasPrefix(t, report, Quote(c.reportWords([]string{"-p", "main"})))
+	test.StrHasPrefix(t, report, units.Shell(c.reportWords([]string{"-p", "main"})...))
 }
 
 // A campaign may grow, and may not become another.

@@ -7,6 +7,7 @@ package document
 import (
 	"html/template"
 	"slices"
+	"strings"
 
 	"busbar/internal/notice"
 )
@@ -192,10 +193,20 @@ func (d *Document) count(n notice.Notice, same func(notice.Notice) bool) {
 	d.Notices[i].Count = max(1, d.Notices[i].Count) + max(1, n.Count)
 }
 
-// NumericColumns returns columns of numbers.
-func NumericColumns(names ...string) (all []Column) {
-	for _, name := range names {
-		all = append(all, Column{Name: name, Right: true})
+// NewSection returns a section of blocks.
+func NewSection(title string, blocks ...Block) *Section {
+	return &Section{Title: title, Blocks: blocks}
+}
+
+// NewTable returns a table without rows. Heads that end in > are of numbers, those in ~ of texts that a terminal may
+// shorten, and one in … of texts that continue in the next line.
+func NewTable(heads ...string) *Table {
+	t := &Table{}
+	for _, name := range heads {
+		name, right := strings.CutSuffix(name, ">")
+		name, narrow := strings.CutSuffix(name, "~")
+		name, wrap := strings.CutSuffix(name, "…")
+		t.Columns = append(t.Columns, Column{name, right, narrow, wrap})
 	}
-	return all
+	return t
 }

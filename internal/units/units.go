@@ -5,6 +5,7 @@ package units
 import (
 	"fmt"
 	"math"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -261,4 +262,19 @@ func Grouped(n int64) string {
 		text = text[:i] + "," + text[i:]
 	}
 	return text
+}
+
+// plainWord matches a word without characters that a shell interprets.
+var plainWord = regexp.MustCompile(`^[\pL\d_./:=,@%+^-]+$`)
+
+// Shell writes words as they are typed into a shell.
+func Shell(words ...string) string {
+	quoted := make([]string, len(words))
+	for i, w := range words {
+		quoted[i] = w
+		if !plainWord.MatchString(w) {
+			quoted[i] = "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
+		}
+	}
+	return strings.Join(quoted, " ")
 }

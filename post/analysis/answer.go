@@ -1,7 +1,6 @@
 package analysis
 
 import (
-	"cmp"
 	"slices"
 
 	"busbar/internal/coll"
@@ -40,7 +39,7 @@ func Answers(curves []*Curve, ceiling func(*Curve) Ceiling) (all []Answer) {
 			best[c.Who] = c
 		}
 	}
-	slices.SortStableFunc(order, func(x, y string) int { return cmp.Compare(peakOf(best[y]), peakOf(best[x])) })
+	units.SortBy(order, func(who string) float64 { return -peakOf(best[who]) })
 	for i, who := range order[:min(len(order), MostFastest)] {
 		a := Answer{Curve: best[who], Peak: peakFact(best[who], ceiling), Smallest: smallestOf(curves, best[who])}
 		if i == MostFastest-1 {
@@ -76,7 +75,8 @@ func peakFact(c *Curve, ceiling func(*Curve) Ceiling) notice.BestBandwidth {
 	best := notice.BestBandwidth{
 		Who: c.Who, Operation: operationOf(c), World: ShapeOf(c.Condition).Named(),
 		BusBW: units.Bandwidth(c.BusBW(at)),
-		At:    units.Bytes(c.Points[at].SizeBytes), Placement: placementOf(c), Interval: rangeOf(c, at),
+		At:    units.Bytes(c.Points[at].SizeBytes), Placement: title.KnownPlacement(c.Placement),
+		Interval: rangeOf(c, at),
 	}
 	if ceiling == nil {
 		return best
@@ -98,11 +98,6 @@ func peakFact(c *Curve, ceiling func(*Curve) Ceiling) notice.BestBandwidth {
 func operationOf(c *Curve) string {
 	return title.Table{Collective: c.Collective, Type: c.Type, Op: c.Op, Imbalance: c.Imbalance,
 		Groups: c.Groups}.String()
-}
-
-// placementOf is "" where another tool's file lacks it.
-func placementOf(c *Curve) string {
-	return title.Known(c.Placement != 0, func() string { return title.Placement(c.Placement) })
 }
 
 // smallestOf is the smallest message of the contender of a curve, in the same world and collective. Latency mode goes
@@ -131,8 +126,8 @@ func smallestOf(curves []*Curve, like *Curve) *notice.SmallMessage {
 	}
 	return &notice.SmallMessage{
 		Who: smallest.Who, Operation: operationOf(smallest), World: ShapeOf(smallest.Condition).Named(),
-		Latency: units.Seconds(first.Time.Value), At: units.Bytes(first.SizeBytes), Placement: placementOf(smallest),
-		Mode: smallest.Mode.String(),
+		Latency: units.Seconds(first.Time.Value), At: units.Bytes(first.SizeBytes),
+		Placement: title.KnownPlacement(smallest.Placement), Mode: smallest.Mode.String(),
 	}
 }
 

@@ -38,21 +38,8 @@ var wirings = map[string]wiring{"switch": bySwitch, "mesh": byMesh, "bridge": by
 
 // gpuModels are searched in order, and the first match counts. Names must match exactly: variants of a GPU differ in
 // their links. docs/analysis.md has the sources.
-var gpuModels = readModels(gpuTable)
-
-// gpuTable has a line for each model: name, generation, links, GB/s of each, what joins them, whether the switch
-// reduces, and the source.
-//
-//go:embed gpus.tsv
-var gpuTable string
-
-// readModels panics on an invalid line: the table is part of the program, and every test reads it.
-func readModels(table string) (all []gpuModel) {
-	for line := range strings.Lines(table) {
-		cells := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
-		if strings.HasPrefix(line, "#") {
-			continue
-		}
+var gpuModels = func() (all []gpuModel) {
+	for cells := range units.Rows(gpuTable, 7) {
 		m := gpuModel{
 			name: regexp.MustCompile(cells[0]), wiring: wirings[cells[4]], reduces: cells[5] == "yes", source: cells[6],
 		}
@@ -63,7 +50,13 @@ func readModels(table string) (all []gpuModel) {
 		all = append(all, m)
 	}
 	return all
-}
+}()
+
+// gpuTable has a line for each model: name, generation, links, GB/s of each, what joins them, whether the switch
+// reduces, and the source.
+//
+//go:embed gpus.tsv
+var gpuTable string
 
 func modelOf(device string) (gpuModel, bool) {
 	for _, m := range gpuModels {

@@ -2,7 +2,6 @@ package analysis
 
 import (
 	"cmp"
-	"iter"
 	"math"
 	"slices"
 
@@ -29,7 +28,7 @@ type curveKey struct {
 type gathering struct {
 	Curve
 	runs    map[*result.Run]bool
-	number  map[string]int32 // of launches
+	number  units.Numbers[string] // of launches
 	entries []entry
 }
 
@@ -37,7 +36,7 @@ type gathering struct {
 type entry struct {
 	size, count, even int64
 	time              stats.Estimate
-	launch            int32
+	launch            int
 	warned            [kindsOfWarning]bool
 	path              *result.Path
 }
@@ -63,10 +62,8 @@ func (c *Collector) Add(row result.Row) bool {
 			g.Crowded = run.Crowded()
 		}
 	}
-	launch, known := g.number[run.PairedBy()]
-	if !known {
-		launch = int32(len(g.Launches))
-		g.number[run.PairedBy()] = launch
+	launch, added := g.number.Of(run.PairedBy())
+	if added {
 		g.Launches = append(g.Launches, run.PairedBy())
 	}
 	g.entries = append(g.entries, entry{r.SizeBytes, r.Count, r.EvenBytes,
@@ -84,8 +81,7 @@ func (c *Collector) gatheringOf(run *result.Run, r *result.Record) *gathering {
 	g := c.curves[key]
 	if g == nil {
 		g = &gathering{Curve: Curve{Contender: key.who, Tool: key.tool, Condition: key.under},
-			runs:   map[*result.Run]bool{},
-			number: map[string]int32{}}
+			runs: map[*result.Run]bool{}}
 		c.curves[key] = g
 	}
 	return g
@@ -141,26 +137,10 @@ func pointsOf(entries []entry) (points []Point) {
 	slices.SortStableFunc(entries, func(a, b entry) int {
 		return cmp.Or(cmp.Compare(a.size, b.size), cmp.Compare(a.launch, b.launch))
 	})
-	for same := range alike(entries, func(e entry) int64 { return e.size }) {
+	for _, same := range units.GroupBy(entries, func(e entry) int64 { return e.size }) {
 		points = append(points, pointOf(same))
 	}
 	return slices.Clip(points)
-}
-
-// alike yields the runs of entries that have one key.
-func alike[K comparable](entries []entry, key func(entry) K) iter.Seq[[]entry] {
-	return func(yield func([]entry) bool) {
-		for len(entries) > 0 {
-			n := 1
-			for n < len(entries) && key(entries[n]) == key(entries[0]) {
-				n++
-			}
-			if !yield(entries[:n]) {
-				return
-			}
-			entries = entries[n:]
-		}
-	}
 }
 
 // pointOf is one size: of one launch its own time, of several their median.
@@ -175,7 +155,7 @@ func pointOf(entries []entry) Point {
 			}
 		}
 	}
-	for same := range alike(entries, func(e entry) int32 { return e.launch }) {
+	for _, same := range units.GroupBy(entries, func(e entry) int { return e.launch }) {
 		if p.Time = overCycles(same); len(same) < len(entries) {
 			p.Launches = append(p.Launches, p.Time.Value)
 		}

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"busbar/internal/units"
 )
 
 // mostHints is the maximum number of hints per finding.
@@ -13,8 +15,7 @@ const mostHints = 4
 // hintsFor are the hints that fit a finding, the likeliest first. It omits values that the runs already had, and
 // reports other values that they had.
 func hintsFor(kind Kind, c *Curve, from, to int64) (hints []Hint) {
-	for i := range catalogue {
-		t := &catalogue[i]
+	for t := range units.Each(catalogue) {
 		if len(hints) == mostHints || !t.fits(kind, c, from, to) {
 			continue
 		}

@@ -15,9 +15,7 @@ func imbalanceCosts(curves []*Curve, _ Options) (found []Finding) {
 				continue
 			}
 			for _, uneven := range group {
-				if f, measured := imbalanceCost(even, uneven); measured {
-					found = append(found, f)
-				}
+				found = append(found, imbalanceCost(even, uneven)...)
 			}
 		}
 	}
@@ -25,7 +23,7 @@ func imbalanceCosts(curves []*Curve, _ Options) (found []Finding) {
 }
 
 // imbalanceCost is the largest ratio of the times over all sizes with a reference.
-func imbalanceCost(even, uneven *Curve) (f Finding, measured bool) {
+func imbalanceCost(even, uneven *Curve) []Finding {
 	fact := notice.ImbalanceCost{}
 	var from int64
 	most := stats.Ratio{}
@@ -46,8 +44,8 @@ func imbalanceCost(even, uneven *Curve) (f Finding, measured bool) {
 		}
 	}
 	if fact.Sizes == 0 {
-		return f, false
+		return nil
 	}
 	to := uneven.Points[len(uneven.Points)-1].SizeBytes
-	return uneven.finding(fact, notice.Info, max(0, 1-1/most.Value), from, to), true
+	return []Finding{uneven.finding(fact, notice.Info, max(0, 1-1/most.Value), from, to)}
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"busbar/internal/coll"
+	"busbar/internal/units"
 )
 
 // merged groups findings of one cause under the first, which is the most severe. If the first is of latency mode and
@@ -11,12 +12,8 @@ import (
 func merged(found []Finding) (kept []Finding) {
 	var groups [][]Finding
 	for _, f := range found {
-		i := slices.IndexFunc(groups, func(g []Finding) bool { return sameCause(g[0], f) })
-		if i < 0 {
-			groups = append(groups, []Finding{f})
-			continue
-		}
-		groups[i] = append(groups[i], f)
+		g := units.Entry(&groups, func(g []Finding) bool { return sameCause(g[0], f) }, nil)
+		*g = append(*g, f)
 	}
 	for _, g := range groups {
 		kept = append(kept, oneOf(g))

@@ -52,7 +52,7 @@ func lateRanks(curves []*Curve, _ Options) (found []Finding) {
 
 // lateIn is the finding of one world in one mode.
 func lateIn(mode coll.Mode, group []*Curve) (f Finding, is bool) {
-	group = slices.DeleteFunc(slices.Clone(group), func(c *Curve) bool { return c.Mode != mode })
+	group = units.Where(group, func(c *Curve) bool { return c.Mode == mode })
 	if len(group) == 0 {
 		return f, false
 	}
@@ -73,8 +73,7 @@ func slowRanks(curves []*Curve, _ Options) (found []Finding) {
 			continue
 		}
 		// In rooted and uneven operations what a rank takes goes by its place.
-		even := slices.DeleteFunc(slices.Clone(group),
-			func(c *Curve) bool { return c.Collective.Rooted() || c.Case(0).Uneven() })
+		even := units.Where(group, func(c *Curve) bool { return !c.Collective.Rooted() && !c.Case(0).Uneven() })
 		s, records := standsOut(even, func(u *RankUse) map[int]*Standout { return u.Slowest })
 		if s == nil {
 			continue

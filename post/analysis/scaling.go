@@ -28,18 +28,12 @@ func poorScaling(curves []*Curve, _ Options) (found []Finding) {
 		family Condition
 		nodes  bool // several
 	}
-	several := slices.DeleteFunc(judged(curves), func(c *Curve) bool {
-		return c.World < 2 || c.Mode != coll.Throughput
-	})
+	several := units.Where(judged(curves), func(c *Curve) bool { return c.World > 1 && c.Mode == coll.Throughput })
 	for _, of := range units.GroupBy(several, func(c *Curve) line {
 		return line{c.Contender, c.Tool, FamilyOf(c.Condition), c.Nodes > 1}
 	}) {
-		slices.SortFunc(of, func(a, b *Curve) int {
-			return cmp.Or(cmp.Compare(a.World, b.World), cmp.Compare(a.Nodes, b.Nodes))
-		})
-		if f, is := scalingOf(of); is {
-			found = append(found, f)
-		}
+		slices.SortFunc(of, func(a, b *Curve) int { return cmp.Or(a.World-b.World, a.Nodes-b.Nodes) })
+		found = append(found, scalingOf(of)...)
 	}
 	return found
 }
@@ -54,7 +48,7 @@ type loss struct {
 }
 
 // scalingOf is the finding of the world that loses most; the others are its evidence.
-func scalingOf(of []*Curve) (f Finding, is bool) {
+func scalingOf(of []*Curve) []Finding {
 	var losses []loss
 	for _, c := range of[1:] {
 		if l, lost := lossOf(of[0], c); lost &&
@@ -63,7 +57,7 @@ func scalingOf(of []*Curve) (f Finding, is bool) {
 		}
 	}
 	if losses == nil {
-		return f, false
+		return nil
 	}
 	most := slices.MaxFunc(losses, func(a, b loss) int { return cmp.Compare(a.share, b.share) })
 	size := most.curve.Points[most.at].SizeBytes
@@ -83,7 +77,7 @@ func scalingOf(of []*Curve) (f Finding, is bool) {
 			fact.Others = append(fact.Others, notice.WorldLoss{World: world, Loss: units.Share(l.share)})
 		}
 	}
-	return most.curve.finding(fact, severityIn(most.r, most.share), most.share, most.from, most.to), true
+	return []Finding{most.curve.finding(fact, severityIn(most.r, most.share), most.share, most.from, most.to)}
 }
 
 // lossOf compares two worlds at the bandwidth sizes of the smaller one. It reports a loss if most sizes have one within
@@ -114,7 +108,7 @@ func lossOf(small, large *Curve) (l loss, lost bool) {
 		return l, false
 	}
 	l = loss{curve: large, from: large.Points[all[0].at].SizeBytes, to: large.Points[all[len(all)-1].at].SizeBytes}
-	slices.SortFunc(all, func(a, b size) int { return cmp.Compare(a.share, b.share) })
+	units.SortBy(all, func(s size) float64 { return s.share })
 	middle := all[len(all)/2]
 	l.share, l.r, l.at = middle.share, middle.r, middle.at
 	return l, l.share >= minLoss

@@ -1,10 +1,9 @@
 package analysis
 
 import (
-	"slices"
-
 	"busbar/internal/notice"
 	"busbar/internal/stats"
+	"busbar/internal/units"
 )
 
 // From which share of time or bandwidth on a finding is a warning, and an error.
@@ -35,8 +34,8 @@ func severityIn(r stats.Ratio, share float64) notice.Severity {
 
 // judged are the curves whose times may be judged for speed.
 func judged(curves []*Curve) []*Curve {
-	return slices.DeleteFunc(slices.Clone(curves), func(c *Curve) bool {
+	return units.Where(curves, func(c *Curve) bool {
 		_, trusted := c.Trusted()
-		return !trusted
+		return trusted
 	})
 }

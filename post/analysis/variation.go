@@ -17,14 +17,13 @@ const (
 // variations are the ranges of sizes at which launches of one thing differ by a quarter or more.
 func variations(curves []*Curve, _ Options) (found []Finding) {
 	for _, c := range judged(curves) {
-		if f, is := variationOf(c); is {
-			found = append(found, f)
-		}
+		found = append(found, variationOf(c)...)
 	}
 	return found
 }
 
-func variationOf(c *Curve) (f Finding, is bool) {
+// variationOf returns the finding on a curve; nil if there is none.
+func variationOf(c *Curve) []Finding {
 	var spreads []float64
 	most, at, from, to := 0.0, 0, 0, 0
 	slowest := make([]int, len(c.Launches)) // how often each launch was the slowest
@@ -50,14 +49,14 @@ func variationOf(c *Curve) (f Finding, is bool) {
 		}
 	}
 	if len(spreads) == 0 {
-		return f, false
+		return nil
 	}
 	// A few sizes are chance, unless they differ by much: the more launches there are, the further lie their extremes
 	// apart. One is in any case.
 	middle := stats.Median(spreads)
 	few := len(spreads) <= 2 || 3*len(spreads) < len(c.Points)
 	if len(c.Points) > 3 && (len(spreads) == 1 || few && middle < muchSpread) {
-		return f, false
+		return nil
 	}
 	severity := notice.Info
 	switch {
@@ -87,7 +86,7 @@ func variationOf(c *Curve) (f Finding, is bool) {
 		fact.Launch, fact.SlowAt = units.Truncate(c.Launches[i], 18), slowest[i]
 		fact.Host, fact.Start = c.whereRan(i)
 	}
-	return c.finding(fact, severity, 1-1/middle, c.Points[from].SizeBytes, c.Points[to].SizeBytes), true
+	return []Finding{c.finding(fact, severity, 1-1/middle, c.Points[from].SizeBytes, c.Points[to].SizeBytes)}
 }
 
 // whereRan is the host of rank 0 of a launch, and when it began; "" where that is not recorded.

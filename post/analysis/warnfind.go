@@ -14,16 +14,14 @@ const manyWarned = 0.25
 // warnedPoints are the points whose records warn of bimodal times or drift.
 func warnedPoints(curves []*Curve, _ Options) (found []Finding) {
 	for _, group := range byWorld(judged(curves)) {
-		for _, kind := range []WarningOf{Bimodal, Drifting} {
-			if f, is := warnedOf(group, kind); is {
-				found = append(found, f)
-			}
-		}
+		found = append(found, warnedOf(group, Bimodal)...)
+		found = append(found, warnedOf(group, Drifting)...)
 	}
 	return found
 }
 
-func warnedOf(group []*Curve, kind WarningOf) (f Finding, is bool) {
+// warnedOf returns the finding on a group; nil if there is none.
+func warnedOf(group []*Curve, kind WarningOf) []Finding {
 	points, warned := 0, 0
 	var where []string
 	most, mostIn := (*Curve)(nil), 0
@@ -48,7 +46,7 @@ func warnedOf(group []*Curve, kind WarningOf) (f Finding, is bool) {
 	}
 	share := float64(warned) / float64(max(points, 1))
 	if warned < 2 && points > 1 || warned == 0 {
-		return f, false
+		return nil
 	}
 	severity := notice.Info
 	if share >= manyWarned {
@@ -59,9 +57,9 @@ func warnedOf(group []*Curve, kind WarningOf) (f Finding, is bool) {
 	if kind == Bimodal {
 		fact = notice.BimodalPoints{WarnedPoints: w}
 	}
-	f = most.finding(fact, severity, share, from, to)
+	f := most.finding(fact, severity, share, from, to)
 	f.At, f.ofGroup = notice.Location{Subject: group[0].group()}, true
-	return f, true
+	return []Finding{f}
 }
 
 // operation is the operation of a curve in a few words: "all_reduce in-place, latency mode".

@@ -2,9 +2,7 @@
 package anonymizer
 
 import (
-	"bufio"
 	"bytes"
-	"compress/gzip"
 	"context"
 	"errors"
 	"fmt"
@@ -31,15 +29,9 @@ func Copy(ctx context.Context, dir string, paths []string) (copies []string, lef
 			top = fmt.Sprintf("%s-%d", top, tops[top])
 		}
 		copies = append(copies, top)
-		info, err := os.Stat(path)
+		files, _, err := input.Expand(path)
 		if err != nil {
-			return nil, nil, input.ReadError(path, err)
-		}
-		files := []string{path}
-		if info.IsDir() {
-			if files, err = input.FilesUnder(path); err != nil {
-				return nil, nil, err
-			}
+			return nil, nil, err
 		}
 		for _, file := range files {
 			below, err := filepath.Rel(path, file)
@@ -80,13 +72,9 @@ func eachLine(ctx context.Context, path string, f func(line string) error) error
 		return input.ReadError(path, err)
 	}
 	defer file.Close()
-	r := bufio.NewReaderSize(input.NewReader(ctx, file), 1<<20)
-	if head, _ := r.Peek(2); bytes.Equal(head, []byte{0x1f, 0x8b}) {
-		z, err := gzip.NewReader(r)
-		if err != nil {
-			return input.ReadError(path, err)
-		}
-		r = bufio.NewReaderSize(z, 1<<20)
+	r, err := input.Unpacked(input.NewReader(ctx, file), 1<<20)
+	if err != nil {
+		return input.ReadError(path, err)
 	}
 	if head, _ := r.Peek(8 << 10); bytes.IndexByte(head, 0) >= 0 {
 		return errNotText

@@ -145,8 +145,7 @@ func DiscardAll(drafts []*Draft) {
 
 // WriteError names the file that was meant, and the system's reason.
 func WriteError(path string, err error) error {
-	var inner *fs.PathError
-	if errors.As(err, &inner) {
+	if inner, is := errors.AsType[*fs.PathError](err); is {
 		err = inner.Err
 	}
 	return fmt.Errorf("cannot write %s: %w", path, err)

@@ -102,8 +102,8 @@ func (s *State) markQueued() {
 			queued[l.String()] = true
 		}
 	}
-	for i := range s.status {
-		if p := &s.status[i]; p.State != campaign.Done && queued[p.String()] {
+	for p := range units.Each(s.status) {
+		if p.State != campaign.Done && queued[p.String()] {
 			p.State = campaign.Queued
 		}
 	}
@@ -129,16 +129,15 @@ func (s *State) data() *campaignData {
 		ID: s.ID, Name: s.Name, Description: s.Description, Folder: s.Dir, Seed: s.Seed,
 		Nodes: s.Nodes, PerNode: s.RanksPerNode, Each: s.Launches,
 	}
-	row := map[StateCounts]int{} // of the table, by nodes and variant
+	var rows units.Numbers[StateCounts] // of the table, by nodes and variant
 	for _, v := range s.Variants() {
 		d.Variants = append(d.Variants, v.Name)
 	}
 	for _, p := range s.status {
 		of := StateCounts{Nodes: p.Nodes, Variant: p.Variant.Name}
-		i, known := row[of]
-		if !known {
-			i = len(d.States)
-			row[of], d.States = i, append(d.States, of)
+		i, added := rows.Of(of)
+		if added {
+			d.States = append(d.States, of)
 		}
 		d.States[i].add(p.State)
 		d.Launches = append(d.Launches, launchJSON{
@@ -224,15 +223,13 @@ func (d *campaignData) document(notices []notice.Notice) *document.Document {
 	if d.Description != "" {
 		fields = slices.Insert(fields, 0, document.Field{Name: "description", Value: d.Description})
 	}
-	states := &document.Table{Columns: document.NumericColumns("nodes", "variant", "done", "queued", "unfinished",
-		"missing")}
-	states.Columns[1].Right = false
+	states := document.NewTable("nodes>", "variant", "done>", "queued>", "unfinished>", "missing>")
 	for _, c := range d.States {
 		states.Row(fmt.Sprint(c.Nodes), titleOf(c.Variant), fmt.Sprint(c.Done), fmt.Sprint(c.Queued),
 			fmt.Sprint(c.Unfinished), fmt.Sprint(c.Missing))
 	}
 	doc := &document.Document{Kind: "campaign", Title: "Campaign " + d.ID, Data: d, Notices: notices}
-	doc.Add(fields, &document.Section{Title: "Launches", Blocks: []document.Block{states}})
+	doc.Add(fields, document.NewSection("Launches", states))
 	if d.Order != nil {
 		var order document.Fields
 		for _, job := range d.Order {
@@ -242,10 +239,10 @@ func (d *campaignData) document(notices []notice.Notice) *document.Document {
 			}
 			order = append(order, document.Field{Name: job.Block, Value: strings.Join(titles, ", ")})
 		}
-		doc.Add(&document.Section{Title: "Order", Blocks: []document.Block{order}})
+		doc.Add(document.NewSection("Order", order))
 	}
 	if len(notices) > 0 {
-		doc.Add(&document.Section{Title: "Findings", Blocks: []document.Block{document.Findings(notices)}})
+		doc.Add(document.NewSection("Findings", document.Findings(notices)))
 	}
 	return doc
 }

@@ -93,8 +93,7 @@ func (c Comparison) Ignore(shows func(notice.Code) bool) {
 	for _, one := range c {
 		for _, d := range one.comparisons {
 			d.notices = slices.DeleteFunc(d.notices, func(n notice.Notice) bool { return !shows(n.Code()) })
-			for i := range d.points {
-				p := &d.points[i]
+			for p := range units.Each(d.points) {
 				p.notes = slices.DeleteFunc(p.notes, func(k notice.Kept) bool { return !shows(k.Code()) })
 			}
 		}

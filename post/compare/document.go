@@ -21,7 +21,7 @@ func (c Comparison) Document(notices []notice.Notice) *document.Document {
 	for _, one := range c {
 		blocks := one.blocks(d)
 		if one.heading != "" {
-			blocks = []document.Block{&document.Section{Title: one.heading, Blocks: blocks}}
+			blocks = []document.Block{document.NewSection(one.heading, blocks...)}
 		}
 		d.Add(blocks...)
 	}
@@ -45,8 +45,7 @@ func (c *comparedSides) blocks(to *document.Document) []document.Block {
 // section is the results of a comparison of two sides, its tables, and what its sides differ in.
 func (d *sideComparison) section(to *document.Document) *document.Section {
 	title := fmt.Sprintf("%s: ratio of %s; over 1, %s takes longer", d.name(), d.times, d.b.letter)
-	s := &document.Section{Title: title}
-	s.Add(document.Paragraph(d.points.tally()))
+	s := document.NewSection(title, document.Paragraph(d.points.tally()))
 	var findings document.Findings
 	var missing, differ document.List
 	for _, n := range d.notices {
@@ -68,16 +67,16 @@ func (d *sideComparison) section(to *document.Document) *document.Section {
 		n.At.Subject = d.subject()
 		to.CountKind(n)
 	}}
-	for _, points := range d.points.tables() {
-		s.Add(&document.Section{Title: points[0].of.title(), Blocks: d.tablesOf(points, marks)})
+	for _, points := range units.GroupBy(d.points, func(p judged) point { return p.of.table() }) {
+		s.Add(document.NewSection(points[0].of.title(), d.tablesOf(points, marks)...))
 	}
 	s.Add(marks.Blocks()...)
 	if missing != nil {
-		s.Add(&document.Section{Title: "Not compared: points without a partner", Blocks: []document.Block{missing}})
+		s.Add(document.NewSection("Not compared: points without a partner", missing))
 	}
 	if differ != nil {
 		title = fmt.Sprintf("Other differences (%s | %s): possible causes", d.a.letter, d.b.letter)
-		s.Add(&document.Section{Title: title, Blocks: []document.Block{differ}})
+		s.Add(document.NewSection(title, differ))
 	}
 	return s
 }
@@ -95,13 +94,13 @@ var verdicts = []stats.Verdict{stats.Worse, stats.Better, stats.Same, stats.Inco
 
 // tablesOf are the points of one table: times with their verdicts, and the other values.
 func (d *sideComparison) tablesOf(points []judged, marks *footnote.List) []document.Block {
-	times := &document.Table{Columns: document.NumericColumns(d.column, d.a.letter, d.b.letter, "ratio", "CI", "p")}
-	times.Columns = append(times.Columns, document.Column{Name: "verdict"}, document.Column{})
-	heads := []string{d.column, "launches " + d.a.letter, "launches " + d.b.letter}
+	a, b := d.a.letter+">", d.b.letter+">"
+	times := document.NewTable(d.column+">", a, b, "ratio>", "CI>", "p>", "verdict", "")
+	heads := []string{d.column + ">", "launches " + a, "launches " + b}
 	for _, head := range d.beside {
-		heads = append(heads, head+" "+d.a.letter, head+" "+d.b.letter)
+		heads = append(heads, head+" "+a, head+" "+b)
 	}
-	others := &document.Table{Columns: document.NumericColumns(heads...)}
+	others := document.NewTable(heads...)
 	for _, p := range points {
 		times.Row(p.of.name(), units.Duration(p.a.Time), units.Duration(p.b.Time), ratioWord(p.verdict.Ratio),
 			boundsWord(p.verdict.Ratio), pvalue(p.verdict), verdictWord(p.verdict), marks.Marks(p.notes))
@@ -113,17 +112,6 @@ func (d *sideComparison) tablesOf(points []judged, marks *footnote.List) []docum
 		others.Row(row...)
 	}
 	return []document.Block{times, others}
-}
-
-// tables are the points by their tables.
-func (l pointList) tables() (tables [][]judged) {
-	for i := 0; i < len(l); {
-		first := i
-		for ; i < len(l) && l[first].of.table() == l[i].of.table(); i++ {
-		}
-		tables = append(tables, l[first:i])
-	}
-	return tables
 }
 
 // intro describes a side.

@@ -115,8 +115,7 @@ func startJSON(r *result.Run) *string {
 	if r.Start.IsZero() {
 		return nil
 	}
-	text := r.Start.UTC().Format(time.RFC3339)
-	return &text
+	return new(r.Start.UTC().Format(time.RFC3339))
 }
 
 func (d *sideComparison) json() comparisonJSON {

@@ -159,8 +159,8 @@ func seconds(e *entry) float64 { return e.seconds }
 // ok have none.
 func medians(records []entry, of func(*entry) float64) map[int]float64 {
 	cycles := map[int][]float64{}
-	for i := range records {
-		if e := &records[i]; e.status == result.OK {
+	for e := range units.Each(records) {
+		if e.status == result.OK {
 			cycles[e.launch] = append(cycles[e.launch], of(e))
 		}
 	}

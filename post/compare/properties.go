@@ -19,9 +19,8 @@ import (
 // themselves: paths in its JSON, or names of headerOf, with the names of notices. A path that ends in a dot is all
 // below it.
 var properties = func() (all []property) {
-	for line := range strings.Lines(propertiesFile) {
-		path, name, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
-		all = append(all, property{path, name})
+	for f := range units.Rows(propertiesFile, 2) {
+		all = append(all, property{f[0], f[1]})
 	}
 	return all
 }()

@@ -24,7 +24,7 @@ type side struct {
 	runs         []*result.Run
 	ids          map[string]bool // of the runs, which may have several files each
 	launches     []string        // in the order of their start; of a campaign the blocks, which hold one each
-	number       map[string]int
+	number       units.Numbers[string]
 	rehearsed    bool
 	crowd        map[analysis.Shape]notice.Fact // worlds whose ranks or threads shared cores, and how
 
@@ -109,16 +109,14 @@ func sidesBy(data *result.Dataset, path string) (sides []*side) {
 func newSide(letter, name string, data *result.Dataset, runs []*result.Run) *side {
 	s := &side{
 		letter: letter, name: name, data: data, entries: map[point][]entry{},
-		ids: map[string]bool{}, number: map[string]int{}, crowd: map[analysis.Shape]notice.Fact{},
+		ids: map[string]bool{}, crowd: map[analysis.Shape]notice.Fact{},
 	}
 	s.runs = slices.Clone(runs)
 	slices.SortStableFunc(s.runs, func(a, b *result.Run) int { return a.Start.Compare(b.Start) })
 	for _, r := range s.runs {
 		s.ids[r.ID] = true
-		launch := r.PairedBy()
-		if _, there := s.number[launch]; !there {
-			s.number[launch] = len(s.launches)
-			s.launches = append(s.launches, launch)
+		if _, added := s.number.Of(r.PairedBy()); added {
+			s.launches = append(s.launches, r.PairedBy())
 		}
 		s.rehearsed = s.rehearsed || r.Rehearse
 		if why := r.Crowded(); why != nil {
@@ -132,7 +130,7 @@ func newSide(letter, name string, data *result.Dataset, runs []*result.Run) *sid
 // Notices name those without, where others have some.
 func (k *kind) sidesOf(sides []*side) (of []*side, lacking []notice.Notice) {
 	for _, s := range sides {
-		runs := slices.DeleteFunc(slices.Clone(s.runs), func(r *result.Run) bool { return !k.has(r) })
+		runs := units.Where(s.runs, k.has)
 		if len(runs) == 0 {
 			lacking = append(lacking, notice.New(notice.NotComparable{Side: s.name, Kind: k.name}))
 			continue

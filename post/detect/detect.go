@@ -39,19 +39,15 @@ func (k *Kinds) HangsAndLogs() (hangs, logs []string) {
 
 // Add detects the kind of a file, or of the files of a folder. The error is that no file has a known kind.
 func (k *Kinds) Add(ctx context.Context, path string) error {
-	info, err := os.Stat(path)
+	files, isFolder, err := input.Expand(path)
 	if err != nil {
-		return input.ReadError(path, err)
+		return err
 	}
-	files := []string{path}
-	if info.IsDir() {
+	if isFolder {
 		runs, _ := result.Find(path) // an unreadable file has an unknown kind
 		if slices.ContainsFunc(runs, isRun) {
 			k.Results = append(k.Results, path)
 			return k.beside(ctx, path)
-		}
-		if files, err = input.FilesUnder(path); err != nil {
-			return err
 		}
 	}
 	unknown := 0
@@ -107,7 +103,7 @@ func (k *Kinds) file(ctx context.Context, path string) (known bool, err error) {
 		return true, nil
 	}
 	made, err := k.Importer.File(ctx, path)
-	if full := (*importer.UnwritableError)(nil); errors.As(err, &full) {
+	if _, full := errors.AsType[*importer.UnwritableError](err); full {
 		return false, err
 	}
 	if err != nil {

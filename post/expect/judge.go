@@ -70,7 +70,7 @@ func (all Reference) judge(s Shape, v notice.Value) Point {
 	if same >= enoughSources {
 		p.Sources = p.Sources[:same]
 	}
-	slices.SortStableFunc(p.Sources, func(a, b Row) int { return cmp.Compare(a.BusBW, b.BusBW) })
+	units.SortBy(p.Sources, func(r Row) units.Bandwidth { return r.BusBW })
 	switch {
 	case v.BusBW < p.Lowest()*(1-tolerance):
 		p.Verdict = notice.BelowPublished

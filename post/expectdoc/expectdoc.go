@@ -185,12 +185,11 @@ func addCurve(d *document.Document, a expect.Answer, listed map[string]bool) {
 		}
 		if title += ": " + a.Shape.String(); list != nil && !listed[title] {
 			listed[title] = true
-			d.Add(&document.Section{Title: title, Blocks: []document.Block{list}})
+			d.Add(document.NewSection(title, list))
 		}
 	}
 	if len(a.Points) > 0 {
-		t := &document.Table{Columns: document.NumericColumns("size", "busbw", "lowest", "highest", "sources", "%peak")}
-		t.Columns = append(t.Columns, document.Column{Name: "verdict"})
+		t := document.NewTable("size>", "busbw>", "lowest>", "highest>", "sources>", "%peak>", "verdict")
 		for _, p := range a.Points {
 			peak := ""
 			if p.Peak > 0 {
@@ -200,7 +199,7 @@ func addCurve(d *document.Document, a expect.Answer, listed map[string]bool) {
 				units.Gigabytes(float64(p.Highest())), fmt.Sprint(len(p.Sources)), peak, string(p.Verdict))
 		}
 		t.DropEmpty()
-		d.Add(&document.Section{Title: a.Title, Blocks: []document.Block{t}})
+		d.Add(document.NewSection(a.Title, t))
 		add("Sources at "+a.Decisive().Size.String(), a.Decisive().Sources)
 	}
 	add("Thresholds and claims, not in the range", a.Limits)

@@ -90,7 +90,7 @@ func (m *Merged) collectives(ctx context.Context, data *result.Dataset, formats 
 func (m *Merged) Summary() string {
 	var backends, worlds, launches []string
 	runs := slices.Clone(m.runs)
-	slices.SortFunc(runs, func(a, b *result.Run) int { return a.World - b.World })
+	units.SortBy(runs, func(r *result.Run) int { return r.World })
 	for _, r := range runs {
 		backends = units.AddOnce(backends, r.Backend.Name)
 		worlds = units.AddOnce(worlds, fmt.Sprint(r.World))

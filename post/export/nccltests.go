@@ -34,8 +34,8 @@ type ncclRow struct {
 // collective; it returns false when there are none. What the layout has no place for stands in lines with #.
 func writeNCCLTests(w io.Writer, f *result.File) bool {
 	var shown []*result.Record
-	for i := range f.Records {
-		if r := &f.Records[i]; inNCCLTests(r) {
+	for r := range units.Each(f.Records) {
+		if inNCCLTests(r) {
 			shown = append(shown, r)
 		}
 	}

@@ -3,7 +3,6 @@ package footnote
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"busbar/internal/document"
@@ -14,23 +13,23 @@ import (
 
 // A List is the notes below the tables of a run, numbered by first appearance. Notices of one kind share a number.
 type List struct {
-	Shows  func(notice.Code) bool
-	Report func(notice.Fact)
-	all    []footnote
+	Shows   func(notice.Code) bool
+	Report  func(notice.Fact)
+	numbers units.Numbers[any] // by kind of notices, or text
+	all     []footnote
 }
 
 // footnote is a text, and how many points have it.
 type footnote struct {
-	key    any // a kind of notices, or a text
 	text   string
 	facts  notice.Range // of a kind of notices
 	points int
 }
 
 func (f *List) mark(key any, text string, fact notice.Fact) string {
-	i := slices.IndexFunc(f.all, func(n footnote) bool { return n.key == key })
-	if i < 0 {
-		i, f.all = len(f.all), append(f.all, footnote{key: key, text: text})
+	i, added := f.numbers.Of(key)
+	if added {
+		f.all = append(f.all, footnote{text: text})
 	}
 	f.all[i].points++
 	if fact != nil {

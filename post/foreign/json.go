@@ -44,7 +44,7 @@ func (in *input) document(r io.Reader) error {
 	if in.tests == 0 {
 		return broken
 	}
-	for _, t := range rows.order {
+	for _, t := range rows.tests {
 		t.lacks("")
 	}
 	return errors.Join(in.torn(0, broken.Text), rows.close())

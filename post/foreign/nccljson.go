@@ -141,7 +141,7 @@ func (n ncclDocument) row(index int, raw json.RawMessage) error {
 			}
 		}
 		n.put(rec, "#wrong", cmp.Or(place.text("nwrong"), "N/A"))
-		state(rec, "result", itoa(index))
+		state(rec, "result", fmt.Sprint(index))
 		state(rec, "experiment_name", row.text("experiment_name"))
 		if tuning := row.object("tuning"); tuning != nil { // of version 4
 			for _, name := range []string{"algo", "proto", "#channels", "implementation"} {

@@ -12,6 +12,7 @@ import (
 	"busbar/internal/coll"
 	"busbar/internal/notice"
 	"busbar/internal/result"
+	"busbar/internal/units"
 )
 
 // table reads CSV of rccl-tests, and of scripts that time all-reduce over backends, worlds and sizes; also rows of
@@ -20,8 +21,8 @@ type table struct {
 	layout
 	format  *tableFormat // nil: none is open
 	columns []string
-	tests   map[tableRun]*test
-	order   []*test
+	runs    units.Numbers[tableRun]
+	tests   []*test
 }
 
 // tableFormat is a family of tables.
@@ -115,28 +116,27 @@ func (p *table) add(n int, row tableRow) (bool, error) {
 	if err != nil {
 		return false, nil
 	}
-	t := p.tests[run]
-	if t == nil {
-		t = p.testOf(run, n)
+	i, added := p.runs.Of(run)
+	if added {
+		p.tests = append(p.tests, p.testOf(run, n))
 	}
+	t := p.tests[i]
 	if p.format.script && rec.Collective.Shared() {
 		t.deduced(notice.Deduced{What: notice.DeducedSize, From: notice.FromShare, Collective: rec.Collective.String()})
 	}
 	return true, t.add(rec)
 }
 
-// testOf returns the run of a row, a new one if needed.
+// testOf begins the run of a row.
 func (p *table) testOf(run tableRun, n int) *test {
 	t := p.in.newTest(p.shell, p.format.tool, p.format.layout, n)
 	t.stated = p.format.stated
 	if p.format.script {
 		t.deduced(notice.ScriptHabits{})
 	}
-	if p.order = append(p.order, t); p.tests == nil {
-		p.tests = map[tableRun]*test{}
+	if p.tests != nil {
+		t.run.Launch = p.tests[0].run.Launch
 	}
-	p.tests[run] = t
-	t.run.Launch = p.order[0].run.Launch
 	t.run.World, t.run.Nodes, t.run.RanksPerNode, t.run.Device = run.world, run.nodes, run.perNode, run.device
 	t.backend(run.backend, strings.ToUpper(run.backend), "")
 	return t
@@ -144,12 +144,12 @@ func (p *table) testOf(run tableRun, n int) *test {
 
 // close ends all runs of the table.
 func (p *table) close() error {
-	for _, t := range p.order {
+	for _, t := range p.tests {
 		if err := t.end(); err != nil {
 			return err
 		}
 	}
-	p.format, p.tests, p.order = nil, nil, nil
+	p.format, p.runs, p.tests = nil, nil, nil
 	return nil
 }
 

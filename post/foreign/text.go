@@ -7,6 +7,7 @@ import (
 
 	"busbar/internal/coll"
 	"busbar/internal/result"
+	"busbar/internal/units"
 )
 
 // line is one line of text, without launcher prefixes.
@@ -107,23 +108,23 @@ const maxStreams = 1024
 
 // text reads a file of lines, and separates processes by line prefixes.
 func (in *input) text(r *bufio.Reader) error {
-	streams, order := map[string]*stream{}, []*stream{}
+	var who units.Numbers[string]
+	var streams []*stream
 	err := lines(r, func(n int, text string) error {
-		who, rest := "", text
+		process, rest := "", text
 		if !plainLog.MatchString(text) {
-			who, rest = unprefixed(text)
+			process, rest = unprefixed(text)
 		}
-		if len(streams) >= maxStreams && streams[who] == nil {
-			who = ""
+		if _, known := who[process]; !known && len(streams) >= maxStreams {
+			process = ""
 		}
-		s := streams[who]
-		if s == nil {
-			s = newStream(in)
-			streams[who], order = s, append(order, s)
+		i, added := who.Of(process)
+		if added {
+			streams = append(streams, newStream(in))
 		}
-		return s.take(in, newLine(n, rest), text)
+		return streams[i].take(in, newLine(n, rest), text)
 	})
-	for _, s := range order {
+	for _, s := range streams {
 		for _, p := range s.parsers {
 			if e := p.close(); err == nil {
 				err = e

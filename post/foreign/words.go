@@ -222,5 +222,3 @@ func sized(c *coll.Case, perRank int64) {
 		}
 	}
 }
-
-func itoa(n int) string { return strconv.Itoa(n) }

@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 
+	"busbar/internal/units"
 	"busbar/post/hang/evidence"
 )
 
@@ -196,18 +197,13 @@ func (g *group) timedOutLater(c *candidate) bool {
 // joined joins sides that are alike, that of the most ranks first.
 func joined(of []side, alike func(a, b side) bool) (all []side) {
 	for _, s := range of {
-		i := slices.IndexFunc(all, func(other side) bool { return alike(other, s) })
-		if i < 0 {
-			s.ranks = slices.Clone(s.ranks)
-			all = append(all, s)
-			continue
-		}
-		all[i].ranks = append(all[i].ranks, s.ranks...)
+		one := units.Entry(&all, func(other side) bool { return alike(other, s) }, side{call: s.call, seq: s.seq})
+		one.ranks = append(one.ranks, s.ranks...)
 	}
 	for _, s := range all {
 		slices.Sort(s.ranks)
 	}
-	slices.SortStableFunc(all, func(a, b side) int { return len(b.ranks) - len(a.ranks) })
+	units.SortBy(all, func(s side) int { return -len(s.ranks) })
 	return all
 }
 

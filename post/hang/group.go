@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"busbar/internal/units"
 	"busbar/post/hang/evidence"
 	"busbar/post/hang/watchdog"
 )
@@ -153,7 +154,7 @@ func (t *track) call(seq int64) *evidence.Call {
 
 // groupsOf sorts what dumps have by process group. Groups with one name and other members are different.
 func groupsOf(dumps []*evidence.Dump) (all []*group) {
-	byKey := map[string]*group{}
+	var keys units.Numbers[string]
 	for _, d := range dumps {
 		local := make([]*track, len(d.Groups))
 		for i := range d.Groups {
@@ -162,12 +163,11 @@ func groupsOf(dumps []*evidence.Dump) (all []*group) {
 			if of.Desc == defaultGroup || name == "" {
 				name = "0" // Gloo's configuration has it without a name
 			}
-			key := fmt.Sprintf("%s %v", name, of.Members)
-			g := byKey[key]
-			if g == nil {
-				g = &group{name: name, desc: of.Desc, members: of.Members, tracks: map[int]*track{}}
-				byKey[key], all = g, append(all, g)
+			n, added := keys.Of(fmt.Sprintf("%s %v", name, of.Members))
+			if added {
+				all = append(all, &group{name: name, desc: of.Desc, members: of.Members, tracks: map[int]*track{}})
 			}
+			g := all[n]
 			g.desc = cmp.Or(g.desc, of.Desc)
 			local[i] = g.track(d.Rank)
 			local[i].dump = d

@@ -18,7 +18,7 @@ func InFolders(ctx context.Context, folders []string) (*Finding, error) {
 		return nil, err
 	}
 	found, _, err := Read(ctx, files)
-	if nothing := (*NothingError)(nil); errors.As(err, &nothing) {
+	if _, nothing := errors.AsType[*NothingError](err); nothing {
 		return nil, nil
 	}
 	if err != nil {

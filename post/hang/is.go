@@ -32,7 +32,7 @@ func Is(ctx context.Context, path string) Form {
 		return None
 	}
 	defer f.Close()
-	in, err := logline.Opened(input.NewReader(ctx, f))
+	in, err := input.Unpacked(input.NewReader(ctx, f), logline.HeadBytes)
 	if err != nil {
 		return None
 	}

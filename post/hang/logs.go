@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"busbar/internal/notice/hangs"
+	"busbar/internal/units"
 	"busbar/post/hang/watchdog"
 )
 
@@ -18,9 +19,9 @@ type lines struct {
 // of returns the events of some kinds.
 func (l *lines) of(kinds ...watchdog.Kind) (all []*watchdog.Event) {
 	for _, log := range l.logs {
-		for i := range log.Events {
-			if slices.Contains(kinds, log.Events[i].Kind) {
-				all = append(all, &log.Events[i])
+		for e := range units.Each(log.Events) {
+			if slices.Contains(kinds, e.Kind) {
+				all = append(all, e)
 			}
 		}
 	}
@@ -31,9 +32,6 @@ func (l *lines) of(kinds ...watchdog.Kind) (all []*watchdog.Event) {
 var failures = []watchdog.Kind{
 	watchdog.Timeout, watchdog.Transfer, watchdog.Closed, watchdog.WrongSize, watchdog.Aftermath,
 }
-
-// failed reports whether a rank printed that its communication failed.
-func (l *lines) failed(rank int) bool { return l.failedRank[rank] }
 
 // attach adds to the groups what the watchdog of each rank printed.
 func (l *lines) attach(groups []*group) []*group {
@@ -61,7 +59,7 @@ func (l *lines) attach(groups []*group) []*group {
 	}
 	for _, g := range l.groups {
 		for rank, t := range g.tracks {
-			t.failed = l.failed(rank)
+			t.failed = l.failedRank[rank]
 		}
 	}
 	return l.groups
@@ -87,9 +85,7 @@ func (l *lines) p2p() map[work]bool {
 // group finds the group of a line of the watchdog: by its name, by its description if one group of the rank has it, or
 // by what the rank waits in.
 func (l *lines) group(e *watchdog.Event) *group {
-	of := slices.DeleteFunc(slices.Clone(l.groups), func(g *group) bool {
-		return g.members != nil && !slices.Contains(g.members, e.Rank)
-	})
+	of := units.Where(l.groups, func(g *group) bool { return g.members == nil || slices.Contains(g.members, e.Rank) })
 	match := func(fits func(*group) bool) (only *group) {
 		if i := slices.IndexFunc(of, fits); i >= 0 && !slices.ContainsFunc(of[i+1:], fits) {
 			return of[i]
@@ -147,7 +143,7 @@ func (a *job) deaths() (all []*watchdog.Event) {
 		}
 		all = append(all, e)
 	}
-	slices.SortFunc(all, func(a, b *watchdog.Event) int { return a.Rank - b.Rank })
+	units.SortBy(all, func(e *watchdog.Event) int { return e.Rank })
 	return all
 }
 
@@ -179,7 +175,7 @@ func (a *job) lacking() (all hangs.Ranks) {
 		}
 	}
 	for _, log := range a.lines.logs {
-		if world == nil && log.Rank >= 0 && !a.failed(log.Rank) {
+		if world == nil && log.Rank >= 0 && !a.failedRank[log.Rank] {
 			all = append(all, log.Rank)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"busbar/internal/notice"
 	"busbar/internal/notice/hangs"
 	"busbar/internal/notice/nccllogs"
+	"busbar/internal/units"
 	"busbar/post/nccllog"
 )
 
@@ -83,13 +84,12 @@ func (a library) comms() (all []rasComm) {
 	for i := range a.NCCL.RAS {
 		answer := &a.NCCL.RAS[i]
 		var world *nccllog.RASComm
-		for j := range answer.Comms {
-			if c := &answer.Comms[j]; world == nil && c.ID != "" && c.Ranks >= max(answer.GPUs, 1) {
+		for c := range units.Each(answer.Comms) {
+			if world == nil && c.ID != "" && c.Ranks >= max(answer.GPUs, 1) {
 				world = c
 			}
 		}
-		for j := range answer.Comms {
-			c := &answer.Comms[j]
+		for c := range units.Each(answer.Comms) {
 			dead := slices.ContainsFunc(c.States, func(s nccllogs.RankState) bool { return s.State == "DEAD" }) ||
 				slices.ContainsFunc(answer.Problems, func(p string) bool { return strings.HasPrefix(p, "DEAD") })
 			all = append(all, rasComm{c, i, world, dead, notice.Location{File: a.NCCL.Files[answer.File].Path}})
@@ -167,15 +167,15 @@ func (a library) noteLost(c rasComm) {
 
 // countsOf are the counts of one collective, the fewest calls first.
 func (c rasComm) countsOf(name string) []nccllogs.CallCount {
-	all := slices.DeleteFunc(slices.Clone(c.Counts), func(n nccllogs.CallCount) bool { return n.Name != name })
-	slices.SortStableFunc(all, func(x, y nccllogs.CallCount) int { return cmp.Compare(x.Calls, y.Calls) })
+	all := units.Where(c.Counts, func(n nccllogs.CallCount) bool { return n.Name == name })
+	units.SortBy(all, func(n nccllogs.CallCount) int64 { return n.Calls })
 	return all
 }
 
 // behind is the verdict that some ranks launched fewer calls of a collective, by the newest answer of RAS.
 func (a library) behind() bool {
 	all := a.comms()
-	slices.SortStableFunc(all, func(x, y rasComm) int { return y.answer - x.answer })
+	units.SortBy(all, func(c rasComm) int { return -c.answer })
 	for _, c := range all {
 		var behind, ahead []int
 		var differ []string

@@ -190,9 +190,9 @@ func place(f evidence.Frame) string { return fmt.Sprintf("%s:%d", filepath.Base(
 
 // ownFrame is the innermost frame that is not of a library; nil if there is none.
 func ownFrame(frames []evidence.Frame) *evidence.Frame {
-	for i := range frames {
-		if !isLibrary(frames[i].File) {
-			return &frames[i]
+	for f := range units.Each(frames) {
+		if !isLibrary(f.File) {
+			return f
 		}
 	}
 	return nil
@@ -203,8 +203,7 @@ func (a *job) stacks(ranks []int) {
 	const most = 8 // ranks whose stacks are shown
 	for _, rank := range ranks[:min(most, len(ranks))] {
 		spied := false
-		for i := range a.Stacks {
-			p := &a.Stacks[i]
+		for p := range units.Each(a.Stacks) {
 			t := p.Main()
 			if rankOfProcess(a, p) != rank || t == nil || len(t.Frames) == 0 {
 				continue

@@ -19,6 +19,7 @@ import (
 
 	"busbar/internal/notice"
 	"busbar/internal/result"
+	"busbar/internal/units"
 	"busbar/post/hang/evidence"
 	"busbar/post/hang/flight"
 	"busbar/post/hang/stack"
@@ -41,15 +42,9 @@ func Read(ctx context.Context, paths []string) (*Evidence, []notice.Notice, erro
 	r := &reading{ctx: ctx, nccl: nccllog.NewReader()}
 	var files []string
 	for _, path := range paths {
-		info, err := os.Stat(path)
+		below, _, err := input.Expand(path)
 		if err != nil {
-			return nil, nil, input.ReadError(path, err)
-		}
-		below := []string{path}
-		if info.IsDir() {
-			if below, err = input.FilesUnder(path); err != nil {
-				return nil, nil, err
-			}
+			return nil, nil, err
 		}
 		files = append(files, below...)
 	}
@@ -147,7 +142,7 @@ func (r *reading) keep(path string, p *parsed) error {
 	}
 	defer f.Close()
 	err = r.nccl.Add(path, input.NewReader(r.ctx, f))
-	if nothing := (*nccllog.NothingError)(nil); errors.As(err, &nothing) {
+	if _, nothing := errors.AsType[*nccllog.NothingError](err); nothing {
 		return nil
 	}
 	r.hasNCCL, r.recognised = true, true
@@ -161,7 +156,7 @@ func (r *reading) file(path string, buffer *bytes.Buffer) (p parsed) {
 		return parsed{err: err}
 	}
 	defer f.Close()
-	in, err := logline.Opened(input.NewReader(r.ctx, f))
+	in, err := input.Unpacked(input.NewReader(r.ctx, f), logline.HeadBytes)
 	if err != nil {
 		return parsed{err: err}
 	}
@@ -274,8 +269,8 @@ func (r *reading) fitRanks() {
 		}
 		log.Rank = -1
 	}
-	for i := range r.Stacks {
-		if s := &r.Stacks[i]; !fits(s.Rank) || s.Rank == s.PID {
+	for s := range units.Each(r.Stacks) {
+		if !fits(s.Rank) || s.Rank == s.PID {
 			s.Rank = -1
 		}
 	}

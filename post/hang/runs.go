@@ -7,6 +7,7 @@ import (
 
 	"busbar/internal/notice"
 	"busbar/internal/notice/hangs"
+	"busbar/internal/units"
 	"busbar/post/hang/evidence"
 )
 
@@ -20,7 +21,7 @@ func oneRun(dumps []*evidence.Dump) (kept []*evidence.Dump, notes []notice.Notic
 		}
 		ranked = append(ranked, d)
 	}
-	slices.SortStableFunc(ranked, func(a, b *evidence.Dump) int { return cmp.Compare(a.Rank, b.Rank) })
+	units.SortBy(ranked, func(d *evidence.Dump) int { return d.Rank })
 	if same := sideBySide(ranked); len(same) > 0 {
 		return nil, append(notes, same...)
 	}
@@ -77,11 +78,9 @@ func sideBySide(ranked []*evidence.Dump) (notes []notice.Notice) {
 
 // newestOfRanks chooses one dump of each rank; twice are those of ranks that several processes wrote dumps of.
 func newestOfRanks(ranked []*evidence.Dump) (newest, twice []*evidence.Dump) {
-	for i := 0; i < len(ranked); {
-		best, other := ranked[i], false
-		j := i + 1
-		for ; j < len(ranked) && ranked[j].Rank == ranked[i].Rank; j++ {
-			d := ranked[j]
+	for _, of := range units.GroupBy(ranked, func(d *evidence.Dump) int { return d.Rank }) {
+		best, other := of[0], false
+		for _, d := range of[1:] {
 			if sameProcess(best, d) {
 				best = ofOneProcess(best, d)
 				continue
@@ -95,7 +94,6 @@ func newestOfRanks(ranked []*evidence.Dump) (newest, twice []*evidence.Dump) {
 		if other {
 			twice = append(twice, best)
 		}
-		i = j
 	}
 	return newest, twice
 }
@@ -148,9 +146,8 @@ const gap = int64(600e9)
 
 // lastRunBegins is when the newest run began: after a gap in which no dump has an entry.
 func lastRunBegins(dumps []*evidence.Dump) int64 {
-	byFirst := slices.SortedFunc(slices.Values(dumps), func(a, b *evidence.Dump) int {
-		return cmp.Compare(a.First(), b.First())
-	})
+	byFirst := slices.Clone(dumps)
+	units.SortBy(byFirst, (*evidence.Dump).First)
 	begin, end := int64(math.MinInt64), int64(0)
 	for _, d := range byFirst {
 		if d.First() == 0 {
@@ -191,12 +188,9 @@ func worldOf(dumps []*evidence.Dump) (world []int) {
 		if members == nil {
 			continue
 		}
-		i := slices.IndexFunc(all, func(v votes) bool { return slices.Equal(v.members, members) })
-		if i < 0 {
-			i, all = len(all), append(all, votes{members: members})
-		}
-		all[i].n++
-		all[i].last = max(all[i].last, d.Last())
+		v := units.Entry(&all, func(v votes) bool { return slices.Equal(v.members, members) }, votes{members: members})
+		v.n++
+		v.last = max(v.last, d.Last())
 	}
 	slices.SortStableFunc(all, func(a, b votes) int { return cmp.Or(cmp.Compare(b.last, a.last), b.n-a.n) })
 	if len(all) == 0 {
@@ -206,8 +200,8 @@ func worldOf(dumps []*evidence.Dump) (world []int) {
 }
 
 func defaultMembers(d *evidence.Dump) []int {
-	for i := range d.Groups {
-		if g := &d.Groups[i]; g.Desc == defaultGroup {
+	for g := range units.Each(d.Groups) {
+		if g.Desc == defaultGroup {
 			return g.Members
 		}
 	}

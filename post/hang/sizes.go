@@ -1,10 +1,9 @@
 package hang
 
 import (
-	"cmp"
 	"math"
-	"slices"
 
+	"busbar/internal/units"
 	"busbar/post/hang/evidence"
 )
 
@@ -57,7 +56,7 @@ func (g *group) sumsDiffer(c *candidate) bool {
 		return false
 	}
 	// The sums show that sizes are wrong, and not whose.
-	slices.SortFunc(c.sides, func(a, b side) int { return a.ranks[0] - b.ranks[0] })
+	units.SortBy(c.sides, func(s side) int { return s.ranks[0] })
 	return true
 }
 
@@ -86,7 +85,7 @@ func (g *group) lateAt(seq int64) (rank int, seconds float64) {
 	if len(all) < 2 {
 		return 0, 0
 	}
-	slices.SortFunc(all, func(a, b sample) int { return cmp.Compare(b.by, a.by) })
+	units.SortBy(all, func(s sample) float64 { return -s.by })
 	if by := all[0].by - all[1].by; by >= limit {
 		return all[0].rank, by
 	}

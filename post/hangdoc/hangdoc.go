@@ -45,9 +45,7 @@ func Sections(f *hang.Finding) (all []document.Block) {
 	all = append(all, list("Evidence", f.Evidence, f.Folder)...)
 	all = append(all, list("Limits and contradictions", f.Contradictions, f.Folder)...)
 	if len(f.Calls) > 0 {
-		all = append(all, &document.Section{Title: "Last collectives", Blocks: []document.Block{
-			chart(f.Calls), table(f.Calls),
-		}})
+		all = append(all, document.NewSection("Last collectives", chart(f.Calls), table(f.Calls)))
 	}
 	return append(all, next(f))
 }
@@ -62,7 +60,7 @@ func list(title string, of []notice.Notice, folder string) []document.Block {
 	if len(texts) == 0 {
 		return nil
 	}
-	return []document.Block{&document.Section{Title: title, Blocks: []document.Block{texts}}}
+	return []document.Block{document.NewSection(title, texts)}
 }
 
 // maxFrames is how many functions of a stack are shown.
@@ -82,7 +80,7 @@ func stackSection(s hang.RankStack, folder string) document.Block {
 		}
 		lines = append(lines, fmt.Sprintf("%s (%s:%d)", f.Function, f.File, f.Line))
 	}
-	return &document.Section{Title: title, Blocks: []document.Block{document.Code(strings.Join(lines, "\n"))}}
+	return document.NewSection(title, document.Code(strings.Join(lines, "\n")))
 }
 
 // Variables are what records the evidence of the next hang.
@@ -94,12 +92,11 @@ mkdir -p hang`
 
 // next is what to do.
 func next(f *hang.Finding) document.Block {
-	s := &document.Section{Title: "Next"}
 	facts := []notice.Fact{f.Cause}
 	for _, n := range f.Contradictions {
 		facts = append(facts, n.Fact)
 	}
-	s.Add(document.List(notice.ToDos(facts...)))
+	s := document.NewSection("Next", document.List(notice.ToDos(facts...)))
 	if hangs.VerdictCode(f.Cause) == hangs.VerdictCode(hangs.InsufficientEvidence{}) {
 		s.Add(document.Paragraph("Set these variables on all ranks:"), document.Code(Variables))
 	}
@@ -108,10 +105,11 @@ func next(f *hang.Finding) document.Block {
 
 // table is the last collectives with the ranks in each state; equal ones share a row.
 func table(of []hang.Column) *document.Table {
-	t := &document.Table{Columns: []document.Column{{Name: "#", Right: true}, {Name: "collective"}}}
+	heads := []string{"#>", "collective"}
 	for _, s := range states {
-		t.Columns = append(t.Columns, document.Column{Name: s.name})
+		heads = append(heads, s.name)
 	}
+	t := document.NewTable(heads...)
 	var cells []string
 	for i, c := range of {
 		before := cells

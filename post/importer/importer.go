@@ -58,7 +58,7 @@ func (m *Importer) File(ctx context.Context, path string) (*Imported, error) {
 	}
 	defer f.Close()
 	s := &importSink{ctx: ctx, dir: m.Dir, hash: hash}
-	defer s.discard()
+	defer func() { atomicfile.DiscardAll(s.drafts()) }()
 	made := &Imported{}
 	made.Counts, err = foreign.Read(f, foreign.File{Path: path, SHA256: hash, Given: m.Given}, s)
 	if c := made.Counts; err == nil && m.Strict && c.Torn+c.Unknown+c.Doubtful > 0 {
@@ -171,8 +171,6 @@ func (s *importSink) drafts() (all []*atomicfile.Draft) {
 	}
 	return all
 }
-
-func (s *importSink) discard() { atomicfile.DiscardAll(s.drafts()) }
 
 var notInName = regexp.MustCompile(`[^a-z0-9.]+`)
 

@@ -23,16 +23,13 @@ func Find(args []string) (files []string, passed []notice.Notice, err error) {
 		paths = []string{DefaultFolder}
 	}
 	files, passed, err = result.Search(paths...)
-	var system *fs.PathError
-	switch {
-	case len(args) == 0 && errors.Is(err, fs.ErrNotExist):
+	if len(args) == 0 && errors.Is(err, fs.ErrNotExist) {
 		here, _ := os.Getwd()
-		return nil, nil,
-			fmt.Errorf("there is no folder ./%s in %s: run rank here first, or name the files or folders to read",
-				DefaultFolder,
-				here)
-	case errors.As(err, &system):
-		return nil, nil, fmt.Errorf("cannot read %s: %w", system.Path, system.Err)
+		return nil, nil, fmt.Errorf("there is no folder ./%s in %s: run rank here first, or name the files or folders "+
+			"to read", DefaultFolder, here)
+	}
+	if system, is := errors.AsType[*fs.PathError](err); is {
+		return nil, nil, ReadError(system.Path, err)
 	}
 	return files, passed, err
 }

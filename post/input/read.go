@@ -1,6 +1,8 @@
 package input
 
 import (
+	"bufio"
+	"compress/gzip"
 	"context"
 	"errors"
 	"fmt"
@@ -25,6 +27,32 @@ func (u untilDone) Read(b []byte) (int, error) {
 		return 0, context.Cause(u.ctx)
 	}
 	return u.file.Read(b)
+}
+
+// Unpacked reads a file through a buffer, decompressed if it is gzip, whatever its name is.
+func Unpacked(file io.Reader, buffer int) (*bufio.Reader, error) {
+	b := bufio.NewReaderSize(file, buffer)
+	if head, _ := b.Peek(2); string(head) != "\x1f\x8b" {
+		return b, nil
+	}
+	z, err := gzip.NewReader(b)
+	if err != nil {
+		return nil, err
+	}
+	return bufio.NewReaderSize(z, buffer), nil
+}
+
+// Expand returns a file, or the files of a folder as FilesUnder does. The error names the path.
+func Expand(path string) (files []string, isFolder bool, err error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, false, ReadError(path, err)
+	}
+	if !info.IsDir() {
+		return []string{path}, false, nil
+	}
+	files, err = FilesUnder(path)
+	return files, true, err
 }
 
 // FilesUnder are the files of a folder and its subfolders, in order, without hidden ones. The folder may be a link, and
@@ -64,8 +92,7 @@ func isLinkToFile(path string, e fs.DirEntry) bool {
 
 // ReadError names the file that could not be read, and the system's reason.
 func ReadError(path string, err error) error {
-	var inner *fs.PathError
-	if errors.As(err, &inner) {
+	if inner, is := errors.AsType[*fs.PathError](err); is {
 		err = inner.Err
 	}
 	return fmt.Errorf("cannot read %s: %w", path, err)

@@ -28,11 +28,6 @@ type logData struct {
 // newReport finds what a log shows.
 func newReport(log *nccllog.Log) *Report { return &Report{log: log, findings: log.Findings()} }
 
-// compareWith sets the log against another.
-func (r *Report) compareWith(other *nccllog.Log) {
-	r.other, r.contrast = other, nccllog.Compare(r.log, other)
-}
-
 // Document is all of it; kept leaves notices out.
 func (r *Report) Document(kept func([]notice.Notice) []notice.Notice) *document.Document {
 	all := len(r.findings)

@@ -59,8 +59,7 @@ func read(ctx context.Context, of Sources, prefix string) (*Report, []notice.Not
 		if err != nil {
 			return nil, nil, err
 		}
-		r.compareWith(other)
-		notes = append(notes, more...)
+		r.other, r.contrast, notes = other, nccllog.Compare(log, other), append(notes, more...)
 	}
 	return r, notes, nil
 }
@@ -71,32 +70,20 @@ func readRun(ctx context.Context, paths []string, prefix string) (*nccllog.Log, 
 	r := nccllog.NewReader()
 	files, passed := 0, 0
 	for _, path := range paths {
-		info, err := os.Stat(path)
-		if err != nil {
-			return nil, nil, input.ReadError(path, err)
-		}
-		if !info.IsDir() {
-			if err := addLog(ctx, r, path, prefix); err != nil {
-				return nil, nil, err
-			}
-			files++
-			continue
-		}
-		below, err := input.FilesUnder(path)
+		below, isFolder, err := input.Expand(path)
 		if err != nil {
 			return nil, nil, err
 		}
 		for _, file := range below {
 			err := addLog(ctx, r, file, prefix)
-			var nothing *nccllog.NothingError
-			switch {
-			case errors.As(err, &nothing):
+			if _, nothing := errors.AsType[*nccllog.NothingError](err); nothing && isFolder {
 				passed++
-			case err != nil:
-				return nil, nil, err
-			default:
-				files++
+				continue
 			}
+			if err != nil {
+				return nil, nil, err
+			}
+			files++
 		}
 	}
 	if files == 0 {

@@ -85,7 +85,7 @@ func (r *Report) found() []document.Block {
 
 // section is one section.
 func section(title string, blocks ...document.Block) []document.Block {
-	return []document.Block{&document.Section{Title: title, Blocks: blocks}}
+	return []document.Block{document.NewSection(title, blocks...)}
 }
 
 // communicators are a table, where there are several.
@@ -94,9 +94,10 @@ func (r *Report) communicators() []document.Block {
 	if len(largest) < 2 {
 		return nil
 	}
-	slices.SortStableFunc(largest, func(a, b nccllog.Communicator) int { return cmp.Compare(b.Ranks, a.Ranks) })
+	units.SortBy(largest, func(c nccllog.Communicator) int { return -c.Ranks })
 	return tableSection(fmt.Sprintf("Communicators (%d)", len(largest)),
-		columns("name", "ranks>", "nodes>", "wrote>", "channels>", "created by"), mostCommunicators, largest,
+		document.NewTable("name~", "ranks>", "nodes>", "wrote>", "channels>", "created by~"), mostCommunicators,
+		largest,
 		func(c nccllog.Communicator) []any {
 			wrote := len(c.Members)
 			if !c.RanksKnown() {
@@ -107,22 +108,22 @@ func (r *Report) communicators() []document.Block {
 }
 
 // tableSection is a table of the first rows under its title, with the number of further ones; none without rows.
-func tableSection[T any](title string, columns []document.Column, most int, all []T, cells func(T) []any,
+func tableSection[T any](title string, t *document.Table, most int, all []T, cells func(T) []any,
 	notes ...string,
 ) []document.Block {
 	if len(all) == 0 {
 		return nil
 	}
-	blocks := table(columns, most, all, cells)
+	blocks := fill(t, most, all, cells)
 	for _, n := range notes {
 		blocks = append(blocks, document.Paragraph(n))
 	}
 	return section(title, blocks...)
 }
 
-// table is a table of the first rows, with the number of further ones. An empty text and an unknown number are a dash.
-func table[T any](columns []document.Column, most int, all []T, cells func(T) []any) []document.Block {
-	t := &document.Table{Columns: columns}
+// fill adds the first rows to a table, and the number of further ones below it. An empty text and an unknown number are
+// a dash.
+func fill[T any](t *document.Table, most int, all []T, cells func(T) []any) []document.Block {
 	for _, row := range all[:min(most, len(all))] {
 		var texts []string
 		for _, cell := range cells(row) {
@@ -141,15 +142,6 @@ func table[T any](columns []document.Column, most int, all []T, cells func(T) []
 	return blocks
 }
 
-// columns are the heads of a table; those that end in > are of numbers.
-func columns(names ...string) (all []document.Column) {
-	for _, name := range names {
-		text, right := strings.CutSuffix(name, ">")
-		all = append(all, document.Column{Name: text, Right: right, Narrow: !right})
-	}
-	return all
-}
-
 // choices are which algorithm and protocol was used for which sizes; equal neighbours are one row.
 func (r *Report) choices() []document.Block {
 	rows := r.log.ChoiceRows()
@@ -161,8 +153,9 @@ func (r *Report) choices() []document.Block {
 		notes = append(notes,
 			"Sizes “per rank” are bytes of one rank: the log does not have the number of ranks (INIT records it).")
 	}
-	return tableSection("Algorithm and protocol by size", columns("collective", "size", "algorithm/protocol", "calls>"),
-		mostChoices, rows, func(c nccllog.ChoiceRow) []any { return []any{c.Name, c.Sizes, c.Way, c.Times} }, notes...)
+	return tableSection("Algorithm and protocol by size",
+		document.NewTable("collective~", "size~", "algorithm/protocol~", "calls>"), mostChoices, rows,
+		func(c nccllog.ChoiceRow) []any { return []any{c.Name, c.Sizes, c.Way, c.Times} }, notes...)
 }
 
 // calls are what the ranks called, all of one kind together.
@@ -174,16 +167,16 @@ func (r *Report) calls() []document.Block {
 				"NCCL_DEBUG_SUBSYS records ranks.",
 		}
 	}
-	return tableSection("Calls", columns("collective", "type", "size", "calls per rank", "ranks"), mostCalls,
-		r.log.CallRows(), func(c nccllog.CallRow) []any { return []any{c.Name, c.Type, c.Sizes, c.Each, c.Ranks} },
-		notes...)
+	return tableSection("Calls", document.NewTable("collective~", "type~", "size~", "calls per rank~", "ranks~"),
+		mostCalls, r.log.CallRows(),
+		func(c nccllog.CallRow) []any { return []any{c.Name, c.Type, c.Sizes, c.Each, c.Ranks} }, notes...)
 }
 
 // inspected are the Inspector's values.
 func (r *Report) inspected() []document.Block {
 	return tableSection("Measured by the Inspector",
-		columns("collective", "size", "ranks>", "calls>", "median us>", "max us>", "busbw GB/s>", "slowest rank"),
-		mostChoices, r.log.Inspected,
+		document.NewTable("collective~", "size~", "ranks>", "calls>", "median us>", "max us>", "busbw GB/s>",
+			"slowest rank~"), mostChoices, r.log.Inspected,
 		func(s nccllog.Inspected) []any {
 			slow := ""
 			if len(s.Slow) > 1 {
@@ -212,8 +205,8 @@ func (r *Report) ras() (sections []document.Block) {
 		}
 		blocks := []document.Block{fields}
 		if len(a.Comms) > 0 {
-			blocks = append(blocks, table(
-				columns("id", "communicators>", "ranks each>", "missing>", "status", "errors"),
+			blocks = append(blocks, fill(
+				document.NewTable("id~", "communicators>", "ranks each>", "missing>", "status~", "errors~"),
 				mostCommunicators,
 				a.Comms,
 				func(c nccllog.RASComm) []any {
@@ -293,7 +286,7 @@ func (r *Report) contrastSections() []document.Block {
 }
 
 func differences(title string, all []nccllog.Difference) []document.Block {
-	return tableSection(title, columns("", "A", "B"), len(all), all, func(d nccllog.Difference) []any {
+	return tableSection(title, document.NewTable("~", "A~", "B~"), len(all), all, func(d nccllog.Difference) []any {
 		return []any{d.What, cmp.Or(d.A.String(), "not named"), cmp.Or(d.B.String(), "not named")}
 	})
 }

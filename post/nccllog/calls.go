@@ -1,7 +1,6 @@
 package nccllog
 
 import (
-	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -10,6 +9,7 @@ import (
 
 	"busbar/internal/coll"
 	"busbar/internal/notice/nccllogs"
+	"busbar/internal/units"
 )
 
 // maxCalls is how many kinds of calls are kept of one rank; further ones are counted together.
@@ -134,12 +134,7 @@ func (r *Reader) follow(k *member, what coll.Collective, call nccllogs.NCCLCall,
 // compare reports whether the ranks of a communicator called the same; false where fewer than two wrote calls, or where
 // they do not begin with the same call, as in logs of which the beginning was cut off.
 func (r *Reader) compare(c *communicator) (s Sequence, ok bool) {
-	var tracked []*member
-	for _, k := range c.members {
-		if k.made > 0 && k.Rank >= 0 {
-			tracked = append(tracked, k)
-		}
-	}
+	tracked := units.Where(c.members, func(k *member) bool { return k.made > 0 && k.Rank >= 0 })
 	if len(tracked) < 2 ||
 		slices.ContainsFunc(tracked, func(k *member) bool { return k.firstOp != tracked[0].firstOp }) {
 		return s, false
@@ -158,7 +153,7 @@ func (r *Reader) compare(c *communicator) (s Sequence, ok bool) {
 			s.Behind = append(s.Behind, Behind{k.Rank, k.Process, k.made, s.Compared - k.made})
 		}
 	}
-	slices.SortStableFunc(s.Behind, func(a, b Behind) int { return cmp.Compare(b.By, a.By) })
+	units.SortBy(s.Behind, func(b Behind) int64 { return -b.By })
 	if c.full {
 		s.Compared = min(s.Compared, int64(len(c.calls)))
 	}
@@ -174,7 +169,7 @@ func (r *Reader) compare(c *communicator) (s Sequence, ok bool) {
 // mismatch is who called what at the place of the first difference.
 func (c *communicator) mismatch(tracked []*member, first *differing) *Mismatch {
 	m := &Mismatch{Number: first.at + 1, Op: first.op}
-	var calls []nccllogs.NCCLCall
+	var calls units.Numbers[nccllogs.NCCLCall]
 	for _, k := range tracked {
 		call := *c.calls[first.at]
 		switch {
@@ -183,13 +178,13 @@ func (c *communicator) mismatch(tracked []*member, first *differing) *Mismatch {
 		case k.differs != nil && k.differs.at == first.at:
 			call = k.differs.call
 		}
-		i := slices.Index(calls, call)
-		if i < 0 {
-			i, calls, m.Sides = len(calls), append(calls, call), append(m.Sides, nccllogs.Called{Call: call.String()})
+		i, added := calls.Of(call)
+		if added {
+			m.Sides = append(m.Sides, nccllogs.Called{Call: call.String()})
 		}
 		m.Sides[i].Ranks = append(m.Sides[i].Ranks, k.Rank)
 	}
-	slices.SortStableFunc(m.Sides, func(a, b nccllogs.Called) int { return cmp.Compare(len(b.Ranks), len(a.Ranks)) })
+	units.SortBy(m.Sides, func(s nccllogs.Called) int { return -len(s.Ranks) })
 	return m
 }
 

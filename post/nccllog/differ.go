@@ -1,7 +1,6 @@
 package nccllog
 
 import (
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -175,14 +174,11 @@ type aspect struct {
 var aspects = []aspect{
 	{nccllogs.LogLibrary, true, every, librariesOf},
 	{nccllogs.LogDriver, true, onTransports, driverOf},
-	{nccllogs.LogPlugin, true, onNetwork | onTransports | onDirect | onChannels,
-		func(l *Log) logValue { return namesOf(l.Network.Plugins) }},
-	{nccllogs.LogProvider, true, onNetwork | onTransports | onDirect,
-		func(l *Log) logValue { return namesOf(l.Network.Providers) }},
-	{nccllogs.LogTuner, true, onChoice, func(l *Log) logValue { return namesOf(l.Network.Tuners) }},
-	{nccllogs.LogDevices, true, onNetwork | onTransports | onChannels,
-		func(l *Log) logValue { return namesOf(l.Network.IB) }},
-	{nccllogs.LogNetwork, false, onNetwork, func(l *Log) logValue { return namesOf(l.Network.Using) }},
+	{nccllogs.LogPlugin, true, onNetwork | onTransports | onDirect | onChannels, namesIn(plugin)},
+	{nccllogs.LogProvider, true, onNetwork | onTransports | onDirect, namesIn(provider)},
+	{nccllogs.LogTuner, true, onChoice, namesIn(tuner)},
+	{nccllogs.LogDevices, true, onNetwork | onTransports | onChannels, namesIn(ibDevice)},
+	{nccllogs.LogNetwork, false, onNetwork, namesIn(using)},
 	{nccllogs.LogDirectEnds, false, onDirect, directEnds},
 	{nccllogs.LogChannels, false, onChannels, channels(func(c Channels) int { return c.Coll })},
 	{nccllogs.LogNVLSChannels, false, onChannels, channels(func(c Channels) int { return c.NVLS })},
@@ -227,13 +223,8 @@ func librariesOf(l *Log) (v logValue) {
 			v.Libraries = append(v.Libraries, b)
 		}
 	}
-	byText(v.Libraries)
+	units.SortBy(v.Libraries, nccllogs.Build.String)
 	return v
-}
-
-// byText sorts what is written.
-func byText[T fmt.Stringer](all []T) {
-	slices.SortFunc(all, func(a, b T) int { return strings.Compare(a.String(), b.String()) })
 }
 
 func driverOf(l *Log) logValue {
@@ -241,6 +232,11 @@ func driverOf(l *Log) logValue {
 		return logValue{Names: []string{fmt.Sprintf("%d.%d", v/1000, v%1000/10)}}
 	}
 	return logValue{}
+}
+
+// namesIn returns the names in a list of the network.
+func namesIn(list string) func(*Log) logValue {
+	return func(l *Log) logValue { return namesOf(*l.Network.lists()[list]) }
 }
 
 func namesOf(all []Named) (v logValue) {
@@ -277,15 +273,14 @@ func (c *Contrast) findings(a, b *Log) {
 
 // explain joins effects with what can have caused them, and makes the headlines.
 func (c *Contrast) explain() {
-	for i := range c.Effects {
-		e := &c.Effects[i]
+	for e := range units.Each(c.Effects) {
 		for _, d := range c.Causes {
 			if e.touches&d.touches != 0 {
 				e.Because = append(e.Because, nccllogs.LogCause{What: d.What, A: d.A, B: d.B, Effect: d.does})
 			}
 		}
 	}
-	slices.SortStableFunc(c.Effects, func(a, b Difference) int { return cmp.Compare(a.touches, b.touches) })
+	units.SortBy(c.Effects, func(d Difference) effect { return d.touches })
 	c.headlines()
 	if len(c.Effects) == 0 {
 		c.Headlines = []notice.Notice{notice.New(nccllogs.LogsAlike{Causes: nccllogs.CausesAlone(len(c.Causes))})}

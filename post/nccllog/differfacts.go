@@ -41,7 +41,7 @@ func pathsOf(t Topology, between string) (v logValue) {
 			v.Paths = append(v.Paths, nccllogs.PathsFound{Paths: int(p.Times), Type: p.Type, Rate: p.Bw})
 		}
 	}
-	byText(v.Paths)
+	units.SortBy(v.Paths, nccllogs.PathsFound.String)
 	return v
 }
 
@@ -58,16 +58,12 @@ func searchOf(c *Communicator, pattern string) (v logValue) {
 
 // transportsOf counts pairs of ranks by how they reach each other, the most frequent first.
 func transportsOf(l *Log) (v logValue) {
-	pairs := map[nccllogs.TransportKind]map[pair]bool{}
-	for _, t := range l.Transports {
-		k := nccllogs.TransportKind{Kind: t.Kind, How: t.How, GDR: t.GDR}
-		if pairs[k] == nil {
-			pairs[k] = map[pair]bool{}
-		}
-		pairs[k][pairOf(t)] = true
+	kind := func(t Transport) nccllogs.TransportKind {
+		return nccllogs.TransportKind{Kind: t.Kind, How: t.How, GDR: t.GDR}
 	}
-	for k, of := range pairs {
-		k.Pairs = len(of)
+	for _, of := range units.GroupBy(l.Transports, kind) {
+		k := kind(of[0])
+		k.Pairs = len(units.GroupBy(of, pairOf))
 		v.Pairs = append(v.Pairs, k)
 	}
 	slices.SortFunc(v.Pairs, func(a, b nccllogs.TransportKind) int {
@@ -140,9 +136,7 @@ func waysOf(l *Log) map[sized][]nccllogs.LogWay {
 	ways := map[sized][]nccllogs.LogWay{}
 	for _, choice := range l.Choices {
 		k := sized{choice.Name, choice.bytes()}
-		if way := choice.way(); !slices.Contains(ways[k], way) {
-			ways[k] = append(ways[k], way)
-		}
+		ways[k] = units.AddOnce(ways[k], choice.way())
 	}
 	return ways
 }

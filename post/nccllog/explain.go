@@ -3,17 +3,17 @@ package nccllog
 import (
 	_ "embed" // for messages.tsv
 	"regexp"
-	"slices"
 	"strings"
 
 	"busbar/internal/notice"
 	"busbar/internal/notice/nccllogs"
+	"busbar/internal/units"
 )
 
 // explained is a pattern of messages with the code of their cause, which internal/notice explains.
 type explained struct {
 	match   *regexp.Regexp
-	place   *regexp.Regexp // of the source line that printed it; nil: any
+	place   *regexp.Regexp // of the source line that printed it
 	code    notice.Code
 	follows bool // from another failure, whose message is the one to look for
 	generic bool // other programs than NCCL print it too
@@ -23,33 +23,23 @@ type explained struct {
 var messagesFile string
 
 // explanations are the messages whose cause is known; the first that matches counts.
-var explanations = readExplanations(messagesFile)
-
-func readExplanations(text string) (all []explained) {
-	for line := range strings.Lines(text) {
-		code, pattern, ok := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
-		if !ok { // the comment above
-			continue
-		}
-		code, generic := strings.CutSuffix(code, "~")
+var explanations = func() (all []explained) {
+	for f := range units.Rows(messagesFile, 3) {
+		code, generic := strings.CutSuffix(f[0], "~")
 		code, follows := strings.CutSuffix(code, "*")
-		pattern, place, ofPlace := strings.Cut(pattern, "\t")
-		e := explained{match: regexp.MustCompile(pattern), code: notice.Code(code), follows: follows, generic: generic}
-		if ofPlace {
-			e.place = regexp.MustCompile(place)
-		}
-		all = append(all, e)
+		all = append(all, explained{regexp.MustCompile(f[1]), regexp.MustCompile(f[2]), notice.Code(code), follows,
+			generic})
 	}
 	return all
-}
+}()
 
 // explain returns the explanation of a message; nil where its cause is not known.
 func explain(m Message) *explained {
 	if e := explainCompletion(m.Text); e != nil {
 		return e
 	}
-	for i := range explanations {
-		if e := &explanations[i]; e.match.MatchString(m.Text) && (e.place == nil || e.place.MatchString(m.Place)) {
+	for e := range units.Each(explanations) {
+		if e.match.MatchString(m.Text) && e.place.MatchString(m.Place) {
 			return e
 		}
 	}
@@ -83,13 +73,12 @@ func explainCompletion(text string) *explained {
 // severe reports whether a message of this cause is an error by itself.
 func (e *explained) severe() bool { return notice.Find(e.code).Severity == notice.Error }
 
-// sameCause is messages of one cause.
-type sameCause struct {
-	explained *explained // nil: not known
-	key       string
-	by        nccllogs.Printer
-	quotes    []nccllogs.Quoted
-	processes []int
+// causeOf is what messages of one cause have in common: its code or, where it is not known, the text without numbers.
+func causeOf(m Message) string {
+	if e := explain(m); e != nil {
+		return string(e.code)
+	}
+	return shape(m.Text)
 }
 
 // findMessages explains the warnings and errors, those of one cause together. Those that follow from others are no
@@ -100,38 +89,28 @@ func findMessages(l *findings) {
 		e := explain(m)
 		cause = cause || e != nil && !e.follows && e.severe()
 	}
-	by := map[string]*sameCause{}
-	var order []*sameCause
-	for _, m := range l.Messages {
-		if m.Level == failed {
+	messages := units.Where(l.Messages, func(m Message) bool { return m.Level != failed })
+	for _, same := range units.GroupBy(messages, causeOf) {
+		var quotes []nccllogs.Quoted
+		var processes []int
+		for _, m := range same {
+			quotes, processes = append(quotes, l.quote(m)), append(processes, m.Processes...)
+		}
+		e, who := explain(same[0]), l.who(processes)
+		if e == nil {
+			printer := nccllogs.ByLibrary
+			if same[0].Level == programLevel {
+				printer = nccllogs.ByProgram
+			}
+			l.about(who, nccllogs.Unexplained{By: printer, Messages: quotes}).shape = causeOf(same[0])
 			continue
 		}
-		e, printer, key := explain(m), nccllogs.ByLibrary, shape(m.Text)
-		if m.Level == programLevel {
-			printer = nccllogs.ByProgram
-		}
-		if e != nil {
-			key = string(e.code)
-		}
-		if by[key] == nil {
-			by[key] = &sameCause{explained: e, key: key, by: printer}
-			order = append(order, by[key])
-		}
-		by[key].quotes = append(by[key].quotes, l.quote(m))
-		by[key].processes = append(by[key].processes, m.Processes...)
-	}
-	for _, m := range order {
-		who := l.who(slices.Compact(slices.Sorted(slices.Values(m.processes))))
-		if m.explained == nil {
-			l.about(who, nccllogs.Unexplained{By: m.by, Messages: m.quotes}).shape = m.key
-			continue
-		}
-		f := l.about(who, nccllogs.LibraryMessage{Cause: m.explained.code, Messages: m.quotes, Vendor: l.vendor()})
-		if f.follows = m.explained.follows; f.follows && !cause {
+		f := l.about(who, nccllogs.LibraryMessage{Cause: e.code, Messages: quotes, Vendor: l.vendor()})
+		if f.follows = e.follows; f.follows && !cause {
 			f.Severity, cause = notice.Error, true // the first of them is the nearest to the cause
 		}
 	}
-	if len(order) == 0 {
+	if messages == nil {
 		findFailed(l)
 	}
 }
@@ -154,8 +133,7 @@ func findFailed(l *findings) {
 		fact.Lines, processes = append(fact.Lines, brief(m.Text)), append(processes, m.Processes...)
 	}
 	if fact.Lines != nil {
-		slices.Sort(processes)
-		l.about(l.who(slices.Compact(processes)), fact)
+		l.about(l.who(processes), fact)
 	}
 }
 

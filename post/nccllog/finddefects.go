@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"busbar/internal/units"
 	"busbar/post/nccllog/logline"
 
 	"busbar/internal/notice/nccllogs"
@@ -28,17 +29,12 @@ func (r release) String() string { return fmt.Sprintf("%d.%d.%d", r[0], r[1], r[
 //go:embed defects.tsv
 var defectsFile string
 
-var knownDefects = readDefects(defectsFile)
-
-func readDefects(text string) (all []defect) {
-	for line := range strings.Lines(text) {
-		f := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
-		if len(f) == 4 {
-			all = append(all, defect{releaseOf(f[0]), releaseOf(f[1]), nccllogs.Defect(f[2]), regexp.MustCompile(f[3])})
-		}
+var knownDefects = func() (all []defect) {
+	for f := range units.Rows(defectsFile, 4) {
+		all = append(all, defect{releaseOf(f[0]), releaseOf(f[1]), nccllogs.Defect(f[2]), regexp.MustCompile(f[3])})
 	}
 	return all
-}
+}()
 
 // releaseOf reads "2.27.7", and "21.2.12", as PyTorch 1.12 writes 2.12.12.
 func releaseOf(text string) (r release) {

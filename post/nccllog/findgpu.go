@@ -76,7 +76,7 @@ func findShared(l *findings) {
 				fact.GPUs = append(fact.GPUs, nccllogs.UsedGPU{Ranks: of, Bus: g.bus, Host: g.host})
 			}
 		}
-		byText(fact.GPUs)
+		units.SortBy(fact.GPUs, nccllogs.UsedGPU.String)
 		if len(fact.Ranks) > 0 {
 			l.add(fact)
 		}

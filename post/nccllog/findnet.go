@@ -119,13 +119,8 @@ func findNetworksDiffer(l *findings) {
 
 // rdmaEnds are the ends of connections between hosts, other than over TCP. Each end is a line of its own: sender and
 // receiver reach the memory of their GPUs each by a NIC of their own.
-func (l *Log) rdmaEnds() (ends []Transport) {
-	for _, t := range l.Transports {
-		if t.Kind == "net" && !l.sameHost(t) && !isTCP(t) {
-			ends = append(ends, t)
-		}
-	}
-	return ends
+func (l *Log) rdmaEnds() []Transport {
+	return units.Where(l.Transports, func(t Transport) bool { return t.Kind == "net" && !l.sameHost(t) && !isTCP(t) })
 }
 
 // endHost is the host of the end that logged a transport, or "".
@@ -230,43 +225,36 @@ func findCards(l *findings) {
 		slices.ContainsFunc(l.Network.IB, func(n Named) bool { return strings.Contains(n.Name, "+") }) {
 		return // NCCL made one device of several cards
 	}
-	used, ranks := map[string]map[int]bool{}, map[string]map[int]bool{}
-	for _, t := range l.overNet() {
-		host := l.endHost(t)
-		if isTCP(t) || t.Receive || t.NetDev < 0 || t.PXN >= 0 || host == "" {
+	hosts := units.GroupBy(units.Where(l.overNet(), func(t Transport) bool {
+		return !isTCP(t) && !t.Receive && t.NetDev >= 0 && t.PXN < 0 && l.endHost(t) != ""
+	}), l.endHost)
+	units.SortBy(hosts, func(sends []Transport) string { return l.endHost(sends[0]) })
+	fact := nccllogs.OneNIC{Devices: namesOnly(l.Network.IB), Setting: l.assigned("NCCL_IB_HCA")}
+	for _, sends := range hosts {
+		host, device := l.endHost(sends[0]), sends[0].NetDev
+		n := l.cardsOf(host)
+		if n < 2 || l.localRanks(host) < 2 ||
+			slices.ContainsFunc(sends, func(t Transport) bool { return t.NetDev != device }) {
 			continue
 		}
-		if used[host] == nil {
-			used[host], ranks[host] = map[int]bool{}, map[int]bool{}
+		if fact.Hosts == nil {
+			fact.Host, fact.Device = host, device
+			for _, t := range sends {
+				addTo((*[]int)(&fact.Ranks), t.From)
+			}
 		}
-		used[host][t.NetDev], ranks[host][t.From] = true, true
+		fact.Hosts, fact.NICs = append(fact.Hosts, host), max(fact.NICs, n)
 	}
-	var hosts []string
-	cards := 0
-	for host, devices := range used {
-		if n := l.cardsOf(host); len(devices) == 1 && n > 1 && l.localRanks(host) > 1 {
-			hosts, cards = append(hosts, host), max(cards, n)
-		}
+	if fact.Hosts != nil {
+		l.add(fact)
 	}
-	if len(hosts) == 0 {
-		return
-	}
-	slices.Sort(hosts)
-	device := slices.Collect(maps.Keys(used[hosts[0]]))[0]
-	l.add(nccllogs.OneNIC{
-		NICs: cards, Hosts: hosts, Host: hosts[0], Device: device, Ranks: slices.Sorted(maps.Keys(ranks[hosts[0]])),
-		Devices: namesOnly(l.Network.IB), Setting: l.assigned("NCCL_IB_HCA")})
 }
 
 // cardsOf is the number of devices for InfiniBand and RoCE that a host's processes named.
 func (l *Log) cardsOf(host string) int {
-	n := map[string]bool{}
-	for _, d := range l.Network.IB {
-		if slices.Contains(l.hostsOf(d.Processes), host) {
-			n[d.Name] = true
-		}
-	}
-	return len(n)
+	return len(namesOnly(units.Where(l.Network.IB, func(d Named) bool {
+		return slices.Contains(l.hostsOf(d.Processes), host)
+	})))
 }
 
 // localRanks is the number of ranks of a host that wrote.
@@ -321,8 +309,7 @@ func findInterface(l *findings) {
 	if len(names) == 1 {
 		fact.Address = addresses[0]
 	}
-	slices.Sort(processes)
-	l.about(l.who(slices.Compact(processes)), fact)
+	l.about(l.who(processes), fact)
 }
 
 // connectionFailed reports whether a rank could not connect to another one.

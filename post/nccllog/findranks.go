@@ -1,9 +1,7 @@
 package nccllog
 
 import (
-	"cmp"
 	"fmt"
-	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -22,8 +20,8 @@ func findDisagreement(l *findings) {
 		}
 		fact := nccllogs.RanksDisagree{
 			Communicator: l.communicator(s.Comm), Call: m.Number, Sides: m.Sides, Doubt: s.Doubt}
-		if op := nccllogs.OpCount(m.Op); op >= 0 {
-			fact.OpCount = &op
+		if m.Op >= 0 {
+			fact.OpCount = new(nccllogs.OpCount(m.Op))
 		}
 		who := ""
 		if n := len(m.Sides); n > 1 {
@@ -62,11 +60,9 @@ func (s Sequence) behind() (all []nccllogs.RanksBehind) {
 		if i := slices.IndexFunc(s.Ranks, func(r Reached) bool { return r.Rank == b.Rank }); i >= 0 {
 			last = s.Ranks[i].Last
 		}
-		i := slices.IndexFunc(all, func(r nccllogs.RanksBehind) bool { return r.By == b.By && r.Last == last })
-		if i < 0 {
-			i, all = len(all), append(all, nccllogs.RanksBehind{Calls: b.Calls, By: b.By, Last: last})
-		}
-		all[i].Ranks = append(all[i].Ranks, b.Rank)
+		of := units.Entry(&all, func(r nccllogs.RanksBehind) bool { return r.By == b.By && r.Last == last },
+			nccllogs.RanksBehind{Calls: b.Calls, By: b.By, Last: last})
+		of.Ranks = append(of.Ranks, b.Rank)
 	}
 	return all
 }
@@ -138,22 +134,22 @@ func findEndAfterInit(l *findings) {
 
 // findTimedOut finds ranks that waited for different collectives when PyTorch gave up.
 func findTimedOut(l *findings) {
-	groups := map[string][]nccllogs.WaitedFor{}
-	for _, t := range l.TimedOut {
-		w := nccllogs.WaitedFor{Call: t.Call, Operation: t.Operation, Elements: t.Elements}
-		i := slices.IndexFunc(groups[t.Group], func(o nccllogs.WaitedFor) bool {
-			return o.Call == w.Call && o.Operation == w.Operation && o.Elements == w.Elements
-		})
-		if i < 0 {
-			i = len(groups[t.Group])
-			groups[t.Group] = append(groups[t.Group], w)
+	groups := units.GroupBy(l.TimedOut, func(t TimedOut) string { return t.Group })
+	units.SortBy(groups, func(of []TimedOut) string { return of[0].Group })
+	for _, of := range groups {
+		fact := nccllogs.RanksTimedOutApart{Group: of[0].Group}
+		for _, same := range units.GroupBy(of, func(t TimedOut) TimedOut {
+			t.Rank = 0
+			return t
+		}) {
+			w := nccllogs.WaitedFor{Call: same[0].Call, Operation: same[0].Operation, Elements: same[0].Elements}
+			for _, t := range same {
+				w.Ranks = append(w.Ranks, t.Rank)
+			}
+			fact.Waited = append(fact.Waited, w)
 		}
-		groups[t.Group][i].Ranks = append(groups[t.Group][i].Ranks, t.Rank)
-	}
-	for _, group := range slices.Sorted(maps.Keys(groups)) {
-		if sides := groups[group]; len(sides) > 1 {
-			slices.SortStableFunc(sides, func(a, b nccllogs.WaitedFor) int { return cmp.Compare(a.Call, b.Call) })
-			l.add(nccllogs.RanksTimedOutApart{Group: group, Waited: sides})
+		if units.SortBy(fact.Waited, func(w nccllogs.WaitedFor) int64 { return w.Call }); len(fact.Waited) > 1 {
+			l.add(fact)
 		}
 	}
 }
@@ -280,14 +276,14 @@ func findInit(l *findings) {
 
 // slowestInit is the rank whose init took longest, with its parts, the longest first; nil where none is known.
 func (c *Communicator) slowestInit() (slowest *Member, parts []nccllogs.InitPart) {
-	for i := range c.Members {
-		if m := &c.Members[i]; m.Init != nil && (slowest == nil || m.Init.Total > slowest.Init.Total) {
+	for m := range units.Each(c.Members) {
+		if m.Init != nil && (slowest == nil || m.Init.Total > slowest.Init.Total) {
 			slowest = m
 		}
 	}
 	if slowest != nil {
 		parts = slices.Clone(slowest.Init.Parts)
-		slices.SortStableFunc(parts, func(a, b nccllogs.InitPart) int { return cmp.Compare(b.Seconds, a.Seconds) })
+		units.SortBy(parts, func(p nccllogs.InitPart) float64 { return -p.Seconds })
 	}
 	return slowest, parts
 }

@@ -6,6 +6,7 @@ import (
 
 	"busbar/internal/notice"
 	"busbar/internal/notice/nccllogs"
+	"busbar/internal/units"
 )
 
 // findSettings finds settings that slow NCCL down, or are for tests.
@@ -31,13 +32,8 @@ func findSettings(l *findings) {
 
 // findDiffering finds settings that processes have with different values.
 func findDiffering(l *findings) {
-	for i := 0; i < len(l.Settings); {
-		j := i
-		for j < len(l.Settings) && l.Settings[j].Name == l.Settings[i].Name {
-			j++
-		}
-		l.differing(l.Settings[i:j])
-		i = j
+	for _, all := range units.GroupBy(l.Settings, func(s Setting) string { return s.Name }) {
+		l.differing(all)
 	}
 }
 
@@ -45,7 +41,7 @@ func findDiffering(l *findings) {
 // rank alone, or once. So only different values count. What a program asks for in a configuration is of one
 // communicator, and may differ between them.
 func (l *findings) differing(all []Setting) {
-	all = slices.DeleteFunc(slices.Clone(all), func(s Setting) bool { return !s.given() || s.From == "config" })
+	all = units.Where(all, func(s Setting) bool { return s.given() && s.From != "config" })
 	if len(all) < 2 || slices.Contains(aside, all[0].Name) {
 		return
 	}

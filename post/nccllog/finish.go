@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"slices"
 	"strconv"
+
+	"busbar/internal/units"
 )
 
 // Log is what was read, once, after the last file.
@@ -115,14 +117,12 @@ func (r *Reader) place() {
 		}
 		return k.comm.number
 	}
-	for i := range l.Transports {
-		t := &l.Transports[i]
+	for t := range units.Each(l.Transports) {
 		if t.Comm = comm(t.of); t.Comm < 0 { // rank numbers of different communicators are not those of one
 			t.Process = t.of.Process
 		}
 	}
-	for i := range l.Choices {
-		c := &l.Choices[i]
+	for c := range units.Each(l.Choices) {
 		c.Comm = comm(c.of)
 		ranks := Unknown
 		if c.Comm >= 0 {
@@ -140,8 +140,7 @@ func (r *Reader) place() {
 	for i := range l.Predictions {
 		l.Predictions[i].Comm = comm(l.Predictions[i].of)
 	}
-	for i := range l.Calls {
-		c := &l.Calls[i]
+	for c := range units.Each(l.Calls) {
 		c.Comm, c.Rank, c.Process = comm(c.of), c.of.Rank, c.of.Process
 	}
 }

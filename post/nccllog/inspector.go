@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"busbar/internal/stats"
+	"busbar/internal/units"
 )
 
 // sampler keeps a bounded number of values, evenly over all that came: when it is full, every second one goes, and from
@@ -100,8 +101,7 @@ const slowest = 8
 
 // finishInspected summarises what the Inspector measured.
 func finishInspected(all []Inspected) {
-	for i := range all {
-		m := &all[i]
+	for m := range units.Each(all) {
 		m.Median, m.Busbw = m.times.median(), m.busbw.median()
 		for rank, times := range m.byRank {
 			m.Slow = append(m.Slow, SlowRank{rank, times.median()})

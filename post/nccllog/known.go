@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"busbar/internal/notice"
+	"busbar/internal/units"
 )
 
 // effect is what a setting can change, or several of them, and what a log shows of it. Those that explain the most are
@@ -41,8 +42,7 @@ var settingsFile string
 
 // variables are the settings that are known to matter, the strongest first. internal/notice has what they do.
 var variables = func() (all []knownSetting) {
-	for line := range strings.Lines(settingsFile) {
-		f := append(strings.Split(strings.TrimSpace(line), "\t"), "", "", "")
+	for f := range units.Rows(settingsFile, 4) {
 		v := knownSetting{Name: f[0], slow: f[3]}
 		for i, name := range effectNames {
 			if slices.Contains(strings.Fields(f[1]), name) {
@@ -52,9 +52,7 @@ var variables = func() (all []knownSetting) {
 		severity, between := strings.CutSuffix(f[2], "*")
 		_ = v.severity.UnmarshalText([]byte(severity)) // empty where no value is slow
 		v.between = between
-		if line[0] != '#' {
-			all = append(all, v)
-		}
+		all = append(all, v)
 	}
 	return all
 }()

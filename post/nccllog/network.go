@@ -17,6 +17,11 @@ const (
 	tuner     = "tuner"
 )
 
+func (n *Network) lists() map[string]*[]Named {
+	return map[string]*[]Named{using: &n.Using, plugin: &n.Plugins, missing: &n.Missing, provider: &n.Providers,
+		ibDevice: &n.IB, socket: &n.Sockets, bootstrap: &n.Bootstrap, tuner: &n.Tuners}
+}
+
 // name adds a name to a list. The key has a type of its own.
 func (r *Reader) name(p *process, list, name, version string) bool {
 	type key struct{ list, name, version string }

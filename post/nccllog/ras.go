@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"busbar/internal/notice/nccllogs"
+	"busbar/internal/units"
 )
 
 // maxRAS is how many lines or ranks of each list of an answer of ncclras are kept.
@@ -60,8 +61,7 @@ func newRASComm(id string, comms, ranks int, status, errors string) RASComm {
 // close keeps the answer.
 func (t *rasText) close() {
 	if t.answer != nil {
-		for i := range t.answer.Comms {
-			c := &t.answer.Comms[i]
+		for c := range units.Each(t.answer.Comms) {
 			c.nameRest()
 			c.States = slices.DeleteFunc(c.States, func(s nccllogs.RankState) bool {
 				return s.State == dataMissing && len(s.Ranks) == 0
@@ -78,8 +78,7 @@ func (c *RASComm) nameRest() {
 	if c.Ranks > maxRAS {
 		return
 	}
-	for i := range c.Counts {
-		rest := &c.Counts[i]
+	for rest := range units.Each(c.Counts) {
 		total := 0
 		others := map[int]bool{}
 		for _, n := range c.Counts {
@@ -368,26 +367,21 @@ func (doc rasDocument) answer(a *RAS) {
 
 func (c *RASComm) addState(k rasRank) {
 	state := k.state()
-	i := slices.IndexFunc(c.States, func(s nccllogs.RankState) bool { return s.State == state })
-	if i < 0 {
-		i, c.States = len(c.States), append(c.States, nccllogs.RankState{State: state})
-	}
-	c.States[i].Ranks = append(c.States[i].Ranks, k.Rank)
+	s := units.Entry(&c.States, func(s nccllogs.RankState) bool { return s.State == state },
+		nccllogs.RankState{State: state})
+	s.Ranks = append(s.Ranks, k.Rank)
 }
 
 func (c *RASComm) addCount(name string, calls int64, rank int) {
-	i := slices.IndexFunc(c.Counts, func(n nccllogs.CallCount) bool { return n.Name == name && n.Calls == calls })
-	if i < 0 {
-		i, c.Counts = len(c.Counts), append(c.Counts, nccllogs.CallCount{Name: name, Calls: calls})
-	}
-	c.Counts[i].Many++
-	c.Counts[i].Ranks = append(c.Counts[i].Ranks, rank)
+	n := units.Entry(&c.Counts, func(n nccllogs.CallCount) bool { return n.Name == name && n.Calls == calls },
+		nccllogs.CallCount{Name: name, Calls: calls})
+	n.Many++
+	n.Ranks = append(n.Ranks, rank)
 }
 
 // judge sums up the states and counts of its ranks.
 func (c *RASComm) judge() {
-	slices.SortStableFunc(c.States,
-		func(a, b nccllogs.RankState) int { return cmp.Compare(len(b.Ranks), len(a.Ranks)) })
+	units.SortBy(c.States, func(s nccllogs.RankState) int { return -len(s.Ranks) })
 	slices.SortFunc(c.Counts, func(a, b nccllogs.CallCount) int {
 		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(b.Calls, a.Calls))
 	})

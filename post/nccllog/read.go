@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"busbar/post/input"
 	"busbar/post/nccllog/logline"
 
 	"busbar/internal/notice/nccllogs"
@@ -63,9 +64,7 @@ func NewReader() *Reader {
 			unnamed: map[sort][]*communicator{}, seen: map[place]int{}},
 		sequences: sequences{calls: map[nccllogs.NCCLCall]*nccllogs.NCCLCall{}},
 	}
-	n := &r.log.Network
-	r.names = map[string]*[]Named{using: &n.Using, plugin: &n.Plugins, missing: &n.Missing, provider: &n.Providers,
-		ibDevice: &n.IB, socket: &n.Sockets, bootstrap: &n.Bootstrap, tuner: &n.Tuners}
+	r.names = r.log.Network.lists()
 	return r
 }
 
@@ -116,7 +115,7 @@ func Detect(head []byte) (Form, bool) {
 // Add reads one more file; name is its name in the Log. A file that ends early is no error: the Log records it. The
 // error is a *NothingError if the file has nothing known.
 func (r *Reader) Add(name string, from io.Reader) error {
-	in, err := logline.Opened(from)
+	in, err := input.Unpacked(from, logline.HeadBytes)
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}

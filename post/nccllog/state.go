@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"busbar/internal/notice/nccllogs"
+	"busbar/internal/units"
 )
 
 // procKey identifies a process.
@@ -166,7 +167,7 @@ func (p *process) only(device int) *member {
 	if len(p.live) > mostTried {
 		return p.stray
 	}
-	here := slices.DeleteFunc(slices.Clone(p.live), func(m *member) bool { return m.Device != device })
+	here := units.Where(p.live, func(m *member) bool { return m.Device == device })
 	switch {
 	case len(here) == 1:
 		return here[0]

@@ -59,7 +59,7 @@ func (l *Log) Facts() (facts []Fact) {
 	}
 	c := l.largest()
 	if hosts := l.hosts(); len(hosts) > 0 && hosts[0] != "" {
-		add("hosts", hostsText(hosts))
+		add("hosts", nccllogs.Hosts(hosts).String())
 	}
 	if c != nil && c.RanksKnown() && c.Ranks > len(c.Members) {
 		add("wrote", fmt.Sprintf("%d of %d ranks", len(c.Members), c.Ranks))

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"busbar/internal/units"
 	"busbar/post/nccllog/logline"
 )
 
@@ -101,14 +102,10 @@ func (k *member) paths(from, rest string) bool {
 		}
 		other, _, _ := strings.Cut(to, "/")
 		path := Path{Pair: kind + "-" + other, Type: way, Bw: bw}
-		i := slices.IndexFunc(*all, func(o Path) bool {
+		units.Entry(all, func(o Path) bool {
 			o.Times = 0
 			return o == path
-		})
-		if i < 0 {
-			*all, i = append(*all, path), len(*all)
-		}
-		(*all)[i].Times++
+		}, path).Times++
 	}
 	return true
 }

@@ -10,11 +10,9 @@ import (
 	"busbar/internal/units"
 )
 
-// ranksText writes ranks.
-func ranksText(ranks []int) string { return nccllogs.Ranks(ranks).String() }
-
-// who names processes by their ranks and hosts; "" where they are all that wrote, or none is known.
+// who names processes, which may repeat, by their ranks and hosts; "" where they are all that wrote, or none is known.
 func (l *Log) who(processes []int) string {
+	processes = slices.Compact(slices.Sorted(slices.Values(processes)))
 	if len(processes) == 0 || len(processes) == len(l.Processes) {
 		return ""
 	}
@@ -40,7 +38,7 @@ func (l *Log) name(processes []int) string {
 	slices.Sort(hosts)
 	var parts []string
 	if len(ranks) > 0 {
-		parts = append(parts, ranksText(ranks))
+		parts = append(parts, nccllogs.Ranks(ranks).String())
 	}
 	if len(rest) == 1 {
 		parts = append(parts, "pid "+rest[0])
@@ -49,7 +47,7 @@ func (l *Log) name(processes []int) string {
 	}
 	text := strings.Join(parts, ", ")
 	if len(hosts) > 0 && len(l.hosts()) > 1 {
-		text += " on " + hostsText(slices.Compact(hosts))
+		text += " on " + nccllogs.Hosts(slices.Compact(hosts)).String()
 	}
 	return text
 }
@@ -73,13 +71,10 @@ func (l *Log) hostsOf(processes []int) (names []string) {
 	return names
 }
 
-// hostsText shortens a list of hosts.
-func hostsText(hosts []string) string { return nccllogs.Hosts(hosts).String() }
-
 // largest is the communicator with the most ranks, the first of several; nil without communicators.
 func (l *Log) largest() (largest *Communicator) {
-	for i := range l.Communicators {
-		if c := &l.Communicators[i]; largest == nil || c.Ranks > largest.Ranks {
+	for c := range units.Each(l.Communicators) {
+		if largest == nil || c.Ranks > largest.Ranks {
 			largest = c
 		}
 	}

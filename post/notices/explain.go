@@ -63,12 +63,12 @@ func (e explained) section() *document.Section {
 			fields = append(fields, f)
 		}
 	}
-	return &document.Section{Title: string(e.Code), Blocks: []document.Block{fields}}
+	return document.NewSection(string(e.Code), fields)
 }
 
 // List is a table of all codes, each with the beginning of its example.
 func List() *document.Document {
-	t := &document.Table{Columns: []document.Column{{Name: "code"}, {Name: "severity"}, {Name: "example"}}}
+	t := document.NewTable("code", "severity", "example")
 	var data explainData
 	for _, e := range notice.Entries() {
 		lines := document.Wrap(notice.Message(e.Example()), 40)

@@ -36,7 +36,7 @@ func (s *Selection) Shows(code notice.Code) bool { return !slices.Contains(s.Ign
 
 // Kept returns the notices that are reported.
 func (s *Selection) Kept(all []notice.Notice) []notice.Notice {
-	return slices.DeleteFunc(slices.Clone(all), func(n notice.Notice) bool { return !s.Shows(n.Code()) })
+	return units.Where(all, func(n notice.Notice) bool { return s.Shows(n.Code()) })
 }
 
 // Failed returns a *FailOnError if some of the notices make the command fail.
@@ -48,12 +48,7 @@ func (s *Selection) Failed(all []notice.Notice) error {
 	if err := lowest.UnmarshalText([]byte(s.FailOn)); err != nil {
 		return err
 	}
-	n := 0
-	for i := range all {
-		if all[i].Severity >= lowest {
-			n++
-		}
-	}
+	n := len(units.Where(all, func(n notice.Notice) bool { return n.Severity >= lowest }))
 	if n == 0 {
 		return nil
 	}

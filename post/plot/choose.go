@@ -99,8 +99,8 @@ func (c *chooser) machine(k key, world string) []string {
 
 // onePlacement leaves out what was measured in-place where the same collective was measured out-of-place.
 func onePlacement(all []series) []series {
-	return slices.DeleteFunc(slices.Clone(all), func(s series) bool {
-		return s.Placement == coll.InPlace && slices.ContainsFunc(all, func(t series) bool {
+	return units.Where(all, func(s series) bool {
+		return s.Placement != coll.InPlace || !slices.ContainsFunc(all, func(t series) bool {
 			return t.Placement == coll.OutOfPlace && t.Collective == s.Collective
 		})
 	})

@@ -19,9 +19,6 @@ import (
 // WritePNG draws the figure as a PNG, 1600 pixels wide. The error is w's.
 func (f Figure) WritePNG(w io.Writer) error { return f.drawing().writePNG(w) }
 
-// WriteSVG draws the figure as an SVG. The error is w's.
-func (f Figure) WriteSVG(w io.Writer) error { return f.drawing().writeSVG(w) }
-
 const figureHeight = 280
 
 // drawing puts the curves on axes.

@@ -54,22 +54,17 @@ func Gather(ctx context.Context, data *result.Dataset, peaks analysis.Peaks) (*D
 // OnlyGroups reports whether nothing was measured but groups of nodes, which have no plots.
 func (m *Data) OnlyGroups() bool { return len(m.points) == 0 && m.lacking.Groups }
 
-// picture is anything that draws itself.
-type picture interface {
-	WritePNG(w io.Writer) error
-	WriteSVG(w io.Writer) error
-}
-
 // Files are the files of all plots, in each format; notDrawn lists omitted plots with the reason. The error counts the
 // points if no plot is possible.
 func (m *Data) Files(o Options) (files []atomicfile.Named, notDrawn []string, err error) {
-	add := func(name string, one picture) {
+	add := func(name string, one interface{ drawing() *drawing }) {
 		for _, format := range o.Formats {
-			draw := one.WritePNG
+			write := (*drawing).writePNG
 			if format == "svg" {
-				draw = one.WriteSVG
+				write = (*drawing).writeSVG
 			}
-			files = append(files, atomicfile.Named{Name: name + "." + format, Write: draw})
+			files = append(files, atomicfile.Named{Name: name + "." + format,
+				Write: func(w io.Writer) error { return write(one.drawing(), w) }})
 		}
 	}
 	o.limit = m.ceilings.Of

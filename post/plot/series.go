@@ -2,7 +2,6 @@ package plot
 
 import (
 	"cmp"
-	"maps"
 	"slices"
 
 	"busbar/internal/coll"
@@ -50,23 +49,15 @@ type cell struct {
 
 // collect sorts points into series.
 func collect(points []Point) []series {
-	byKey := map[key]map[int64][]Point{}
-	for _, p := range points {
-		if p.Run == nil || p.Case.SizeBytes <= 0 {
-			continue
-		}
-		k := p.key()
-		if byKey[k] == nil {
-			byKey[k] = map[int64][]Point{}
-		}
-		byKey[k][p.Case.SizeBytes] = append(byKey[k][p.Case.SizeBytes], p)
-	}
+	points = units.Where(points, func(p Point) bool { return p.Run != nil && p.Case.SizeBytes > 0 })
 	var all []series
-	for k, sizes := range byKey {
-		s := series{key: k}
-		for _, size := range slices.Sorted(maps.Keys(sizes)) {
-			s.cells = append(s.cells, newCell(sizes[size]))
-			for _, p := range sizes[size] {
+	for _, of := range units.GroupBy(points, Point.key) {
+		s := series{key: of[0].key()}
+		sizes := units.GroupBy(of, func(p Point) int64 { return p.Case.SizeBytes })
+		units.SortBy(sizes, func(same []Point) int64 { return same[0].Case.SizeBytes })
+		for _, same := range sizes {
+			s.cells = append(s.cells, newCell(same))
+			for _, p := range same {
 				s.runs = units.AddOnce(s.runs, p.Run)
 			}
 		}
@@ -81,7 +72,7 @@ func collect(points []Point) []series {
 // newCell makes one cell of the records of one size.
 func newCell(points []Point) cell {
 	c := cell{of: points[0].Case}
-	points = slices.DeleteFunc(slices.Clone(points), func(p Point) bool { return p.Time.Seconds <= 0 })
+	points = units.Where(points, func(p Point) bool { return p.Time.Seconds > 0 })
 	if c.n = len(points); c.n == 0 {
 		return c
 	}
@@ -129,7 +120,7 @@ func (c *cell) overLaunches(points []Point) {
 
 // in keeps the series of one mode.
 func in(mode coll.Mode, all []series) []series {
-	return slices.DeleteFunc(slices.Clone(all), func(s series) bool { return s.Mode != mode })
+	return units.Where(all, func(s series) bool { return s.Mode == mode })
 }
 
 // group splits series by a part of their keys, in order of appearance.

@@ -3,7 +3,6 @@ package plot
 import (
 	"fmt"
 	"image/color"
-	"io"
 	"slices"
 
 	"gonum.org/v1/plot"
@@ -24,12 +23,6 @@ type stepBars struct {
 	groups []*steps.Group // with their timed points alone
 }
 
-// WritePNG draws the plot as a PNG, 1600 pixels wide. The error is w's.
-func (b stepBars) WritePNG(w io.Writer) error { return b.drawing().writePNG(w) }
-
-// WriteSVG draws the plot as an SVG. The error is w's.
-func (b stepBars) WriteSVG(w io.Writer) error { return b.drawing().writeSVG(w) }
-
 // beside is how far the two stacks of a bucket are from its middle, as a share of the room of a bucket.
 const beside = 0.17
 
@@ -39,11 +32,11 @@ var barParts = []struct {
 	fill color.RGBA
 	at   float64
 }{
-	{"computation", color.RGBA{0x8F, 0xB4, 0xD6, 0xFF}, -beside},
-	{"communication overlapped with computation", color.RGBA{0x00, 0x80, 0x5E, 0xFF}, -beside},
-	{"exposed communication", color.RGBA{0xEA, 0x82, 0x40, 0xFF}, -beside},
-	{"sequential: computation", color.RGBA{0xDC, 0xE8, 0xF2, 0xFF}, beside},
-	{"sequential: communication", color.RGBA{0xF8, 0xE0, 0xD0, 0xFF}, beside},
+	{"computation", rgb(0x8FB4D6), -beside},
+	{"communication overlapped with computation", rgb(0x00805E), -beside},
+	{"exposed communication", rgb(0xEA8240), -beside},
+	{"sequential: computation", rgb(0xDCE8F2), beside},
+	{"sequential: communication", rgb(0xF8E0D0), beside},
 }
 
 // heights are the times of barParts.
@@ -138,7 +131,7 @@ func barsOf(runs []*steps.Run) (bars []stepBars) {
 		var groups []*steps.Group
 		for _, g := range r.Groups {
 			timed := *g
-			timed.Points = slices.DeleteFunc(slices.Clone(g.Points), func(p *steps.Point) bool { return !p.Timed() })
+			timed.Points = units.Where(g.Points, func(p *steps.Point) bool { return p.Timed() })
 			if len(timed.Points) > 0 {
 				groups = append(groups, &timed)
 			}

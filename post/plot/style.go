@@ -15,16 +15,21 @@ import (
 // palette is that of Okabe and Ito (2008, "Color Universal Design") without its yellow, which is too pale on white,
 // with a grey, and a wine red and an olive of Tol. Dashes and markers distinguish the curves in black-and-white print.
 var palette = []color.RGBA{
-	{0x00, 0x72, 0xB2, 0xFF}, // blue
-	{0xD5, 0x5E, 0x00, 0xFF}, // vermillion
-	{0x00, 0x9E, 0x73, 0xFF}, // bluish green
-	{0xE6, 0x9F, 0x00, 0xFF}, // orange
-	{0x00, 0x00, 0x00, 0xFF}, // black
-	{0xCC, 0x79, 0xA7, 0xFF}, // reddish purple
-	{0x56, 0xB4, 0xE9, 0xFF}, // sky blue
-	{0x76, 0x76, 0x76, 0xFF}, // grey
-	{0x88, 0x22, 0x55, 0xFF}, // wine
-	{0x99, 0x99, 0x33, 0xFF}, // olive
+	rgb(0x0072B2), // blue
+	rgb(0xD55E00), // vermillion
+	rgb(0x009E73), // bluish green
+	rgb(0xE69F00), // orange
+	rgb(0x000000), // black
+	rgb(0xCC79A7), // reddish purple
+	rgb(0x56B4E9), // sky blue
+	rgb(0x767676), // grey
+	rgb(0x882255), // wine
+	rgb(0x999933), // olive
+}
+
+// rgb is an opaque colour.
+func rgb(hex uint32) color.RGBA {
+	return color.RGBA{uint8(hex >> 16), uint8(hex >> 8), uint8(hex), 0xFF}
 }
 
 var dashes = [][]vg.Length{nil, {7, 3}, {2, 2.5}, {9, 3, 2, 3}, {4, 2}, {12, 3}, {9, 2.5, 2, 2.5, 2, 2.5}}
@@ -34,11 +39,11 @@ var markers = []draw.GlyphDrawer{draw.CircleGlyph{}, draw.BoxGlyph{}, draw.Pyram
 
 var (
 	paper = color.White
-	ink   = color.RGBA{0x1A, 0x1A, 0x1A, 0xFF}
-	muted = color.RGBA{0x4D, 0x4D, 0x4D, 0xFF}
-	rule  = color.RGBA{0xE2, 0xE2, 0xE2, 0xFF}
-	alarm = color.RGBA{0xB0, 0x3A, 0x00, 0xFF}
-	ghost = color.RGBA{0xF3, 0xE3, 0xDC, 0xFF}
+	ink   = rgb(0x1A1A1A)
+	muted = rgb(0x4D4D4D)
+	rule  = rgb(0xE2E2E2)
+	alarm = rgb(0xB03A00)
+	ghost = rgb(0xF3E3DC)
 )
 
 func (c Curve) line() draw.LineStyle {

@@ -18,8 +18,9 @@ func partsOf(k key) map[string]string {
 		"collective": k.Collective.String(), "backend": k.Backend, "library": k.Library, "variant": k.Variant,
 		"settings": settingsOf(k), "device": k.Device, "world": worldOf(k), "type": typeOf(k), "op": opOf(k),
 		"average": k.Average, "imbalance": string(k.Imbalance), "group": k.Groups.String(),
-		"placement": placementOf(k), "shape": shapeOf(k), "rotate": rotateOf(k), "aggregate": aggregateOf(k),
-		"root": title.Known(k.Root >= 0, func() string { return fmt.Sprintf("root %d", k.Root) }),
+		"placement": title.KnownPlacement(k.Placement), "shape": shapeOf(k), "rotate": rotateOf(k),
+		"aggregate": aggregateOf(k),
+		"root":      title.Known(k.Root >= 0, func() string { return fmt.Sprintf("root %d", k.Root) }),
 	}
 }
 
@@ -27,10 +28,6 @@ func settingsOf(k key) string { return cmp.Or(k.Settings, "default settings") }
 func worldOf(k key) string    { return units.Count(k.World, "rank") }
 func typeOf(k key) string     { return title.Known(k.Type != 0, k.Type.String) }
 func opOf(k key) string       { return title.Known(k.Op != 0, k.Op.String) }
-
-func placementOf(k key) string {
-	return title.Known(k.Placement != 0, func() string { return title.Placement(k.Placement) })
-}
 
 func shapeOf(k key) string {
 	words := fmt.Sprintf("%d nodes × %d", k.Nodes, k.PerNode)
@@ -120,7 +117,7 @@ var subtitles = strings.Split("libraries,variant |variants,worlds,kinds of devic
 func subtitlesOf(s series, r *result.Run) []string {
 	return []string{
 		s.Backend + " (" + s.Library + ")", s.Variant, worldOf(s.key) + prefixed(" on ", shapeOf(s.key)), r.Device,
-		r.Machine.Host, typeOf(s.key), opOf(s.key), placementOf(s.key), s.Mode.String() + " mode",
+		r.Machine.Host, typeOf(s.key), opOf(s.key), title.KnownPlacement(s.Placement), s.Mode.String() + " mode",
 		title.Known(!r.Start.IsZero(), func() string { return r.Start.UTC().Format("2006-01-02") }), r.Tool,
 	}
 }

@@ -5,20 +5,11 @@ import (
 	"busbar/internal/notice"
 	"busbar/internal/result"
 	"busbar/internal/stats"
+	"busbar/internal/units"
 	"busbar/post/analysis"
 	"busbar/post/title"
 	"fmt"
 )
-
-// once is the number of a key; for a new key, add adds its value and returns the number.
-func once[K comparable](of map[K]int, key K, add func() int) int {
-	n, known := of[key]
-	if !known {
-		n = add()
-		of[key] = n
-	}
-	return n
-}
 
 func pointsOf(curves []*analysis.Curve) (points int) {
 	for _, c := range curves {
@@ -30,13 +21,13 @@ func pointsOf(curves []*analysis.Curve) (points int) {
 // charted makes pageData, with the numbers of what it has once.
 type charted struct {
 	*pageData
-	families map[analysis.Condition]int
-	notes    map[string]int
+	families units.Numbers[analysis.Condition]
+	notes    units.Numbers[string]
 }
 
 // addCurves adds curves, and where what was found on them is.
 func (b *builder) addCurves(r *Report, f analysed) {
-	to := charted{&r.charts, map[analysis.Condition]int{}, map[string]int{}}
+	to := charted{pageData: &r.charts}
 	number := map[*analysis.Curve]int{}
 	for i, c := range f.Curves {
 		number[c] = i
@@ -66,30 +57,25 @@ func (b *builder) addCurves(r *Report, f analysed) {
 
 func (d *charted) familyOf(under analysis.Condition) int {
 	of := analysis.FamilyOf(under)
-	return once(d.families, of, func() int {
-		made := family{
+	n, added := d.families.Of(of)
+	if added {
+		d.Families = append(d.Families, family{
 			Title: of.FamilyTitle(), Collective: of.Collective.String(), Root: of.Root, Mode: of.Mode.String(),
-			Way: title.Unusual(&result.Method{Rotate: of.Rotate, Aggregate: of.Aggregate, Average: of.Average}),
-		}
-		if of.Type != 0 {
-			made.Type = of.Type.String()
-		}
-		if of.Op != 0 {
-			made.Op = of.Op.String()
-		}
-		if of.Placement != 0 {
-			made.Placement = title.Placement(of.Placement)
-		}
-		d.Families = append(d.Families, made)
-		return len(d.Families) - 1
-	})
+			Way:       title.Unusual(&result.Method{Rotate: of.Rotate, Aggregate: of.Aggregate, Average: of.Average}),
+			Type:      title.Known(of.Type != 0, of.Type.String),
+			Op:        title.Known(of.Op != 0, of.Op.String),
+			Placement: title.KnownPlacement(of.Placement),
+		})
+	}
+	return n
 }
 
 func (d *charted) note(text string) int {
-	return once(d.notes, text, func() int {
+	n, added := d.notes.Of(text)
+	if added {
 		d.Notes = append(d.Notes, text)
-		return len(d.Notes) - 1
-	})
+	}
+	return n
 }
 
 func (d *charted) curveOf(c *analysis.Curve) curve {

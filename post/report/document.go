@@ -32,13 +32,19 @@ func (r form) document() *document.Document {
 		d.Add(document.Paragraph(text))
 	}
 	d.Add(callouts(r.Banners)...)
-	for _, s := range append([]*document.Section{r.inShort(), r.timelineSection(), r.hangSection()}, r.results()...) {
+	first := []*document.Section{r.inShort(), r.timelineSection(), section("hang", "Hang", r.hang...)}
+	for _, s := range append(first, r.results()...) {
 		if len(s.Blocks) > 0 {
 			d.Add(s)
 		}
 	}
-	d.Add(&document.Section{ID: "files", Title: "Files", Blocks: []document.Block{r.Files}})
+	d.Add(section("files", "Files", r.Files))
 	return d
+}
+
+// section is a section that links lead to by its id.
+func section(id, title string, blocks ...document.Block) *document.Section {
+	return &document.Section{ID: id, Title: title, Blocks: blocks}
 }
 
 func callouts(all []notice.Notice) (blocks []document.Block) {
@@ -150,11 +156,6 @@ func (r *Report) Summary() *document.Document {
 	return d
 }
 
-// hangSection is the verdict on a hung job whose evidence is in the folders of the report.
-func (r form) hangSection() *document.Section {
-	return &document.Section{ID: "hang", Title: "Hang", Blocks: r.hang}
-}
-
 // results are all that is about what rank measured.
 func (r form) results() []*document.Section {
 	if !r.Measured() {
@@ -180,18 +181,6 @@ func (r form) results() []*document.Section {
 const unitsText = "Sizes are powers of 1024, GB/s are 1e9 bytes per second, times are medians. algbw is size / time; " +
 	"busbw is algbw times a factor of the collective and the number of ranks."
 
-// table has columns of these names: those that end in > have values, which are aligned at the right, those that end in
-// ~ long texts.
-func table(names ...string) *document.Table {
-	t := &document.Table{}
-	for _, name := range names {
-		name, right := strings.CutSuffix(name, ">")
-		name, long := strings.CutSuffix(name, "~")
-		t.Columns = append(t.Columns, document.Column{Name: name, Right: right, Wrap: long})
-	}
-	return t
-}
-
 func paragraphs(texts []string) (all []document.Block) {
 	for _, t := range texts {
 		all = append(all, document.Paragraph(t))
@@ -203,8 +192,7 @@ func paragraphs(texts []string) (all []document.Block) {
 const NoHeadline = "No headline: see the tables below."
 
 func (r form) inShort() *document.Section {
-	s := &document.Section{ID: "short", Title: "In short"}
-	s.Add(r.tiles())
+	s := section("short", "In short", r.tiles())
 	if len(r.Headlines) == 0 {
 		s.Add(document.Paragraph(NoHeadline))
 	}
@@ -249,7 +237,7 @@ func findingID(number int) string { return fmt.Sprintf("finding-%d", number) }
 
 // patternSection has the verdicts on groups of nodes, as post show prints them.
 func (r form) patternSection() *document.Section {
-	s := &document.Section{ID: "pattern", Title: "Nodes and links"}
+	s := section("pattern", "Nodes and links")
 	if r.patterns != nil {
 		s.Add(r.patterns.Sections(func(all []notice.Notice, _ string) (list document.List) {
 			for _, n := range all {
@@ -271,8 +259,8 @@ func (r form) planSection() *document.Section {
 		}
 		planned += "."
 	}
-	s := &document.Section{ID: "plan", Title: "Planned and measured"}
-	s.Add(document.Paragraph(fmt.Sprintf("%s %s.", planned, units.Capital(p.Done))))
+	s := section("plan", "Planned and measured",
+		document.Paragraph(fmt.Sprintf("%s %s.", planned, units.Capital(p.Done))))
 	for _, n := range p.Notices {
 		s.Add(document.Paragraph(inWords(n)))
 	}
@@ -280,7 +268,7 @@ func (r form) planSection() *document.Section {
 }
 
 func (r form) findingsSection() *document.Section {
-	s := &document.Section{ID: "findings", Title: "Findings"}
+	s := section("findings", "Findings")
 	if len(r.Findings) == 0 {
 		s.Add(document.Paragraph(r.noFinding()))
 	}
@@ -297,7 +285,7 @@ func (r form) findingsSection() *document.Section {
 			}
 			items.All = append(items.All, item)
 		}
-		s.Add(&document.Section{Title: group[0].At.Subject, Blocks: []document.Block{items}})
+		s.Add(document.NewSection(group[0].At.Subject, items))
 	}
 	return s
 }

@@ -10,12 +10,12 @@ import (
 
 // curvesSection is a row for each curve, and on the page the plots of all.
 func (r form) curvesSection() *document.Section {
-	s := &document.Section{ID: "curves", Title: "Curves"}
+	s := section("curves", "Curves")
 	if r.page {
 		s.Add(chart("curves-picture", "interactive plots of the curves"))
 	}
 	if len(r.charts.Curves) > 0 {
-		each := &document.Section{ID: "each-curve", Title: "Curve summary", Blocks: r.curvesTable()}
+		each := section("each-curve", "Curve summary", r.curvesTable()...)
 		if r.page {
 			each.Fold = document.Folded
 		}
@@ -26,8 +26,8 @@ func (r form) curvesSection() *document.Section {
 
 // curvesTable has a row for each curve: the time of its smallest size and its largest bandwidth.
 func (r form) curvesTable() []document.Block {
-	t := table("operation~", "contender", "ranks>", "sizes", "time, smallest size>", "largest busbw GB/s>", "at>",
-		"% of peak>", "model~")
+	t := document.NewTable("operation…", "contender", "ranks>", "sizes", "time, smallest size>",
+		"largest busbw GB/s>", "at>", "% of peak>", "model…")
 	var peaks []string
 	for _, c := range r.charts.Curves {
 		best, last := 0, len(c.Sizes)-1
@@ -57,7 +57,7 @@ func (r form) curvesTable() []document.Block {
 
 // pointsSection is the table of points on the page, which its script makes.
 func (r form) pointsSection() *document.Section {
-	s := &document.Section{ID: "points", Title: "Points"}
+	s := section("points", "Points")
 	if r.page {
 		s.Add(chart("points-picture", "table of all points"))
 	}

@@ -22,19 +22,19 @@ func (r form) qualitySection() *document.Section {
 	if warnings == 0 {
 		list = append(list, "No warnings.")
 	}
-	s := &document.Section{ID: "quality", Title: "Data quality"}
+	s := section("quality", "Data quality")
 	if list != nil {
 		s.Add(list)
 	}
 	if len(q.Misses) > 0 {
-		t := table("status", "points>", "reason~", "where~")
+		t := document.NewTable("status", "points>", "reason…", "where…")
 		for _, one := range q.Misses {
 			t.Row(string(one.status), fmt.Sprint(one.n), notice.Message(one.fact), one.words(len(r.runs)))
 		}
 		s.Add(document.Paragraph("Points without a value (one example of each reason):"), t)
 	}
 	if warnings > 0 {
-		t := table("code", "warning~", "count>", "where~")
+		t := document.NewTable("code", "warning…", "count>", "where…")
 		r.addWarnings(t, "run", q.OfRuns)
 		r.addWarnings(t, "point", q.Of)
 		s.Add(document.Paragraph("Warnings (one example of each):"), t)
@@ -53,9 +53,9 @@ func (r form) addWarnings(t *document.Table, noun string, all []*tally) {
 }
 
 func (r form) runsSection() *document.Section {
-	t := table("run>", "contender", "ranks>", "hosts", "start (UTC)", "sweep", "planned>", "points", "ended~", "files")
-	s := &document.Section{ID: "runs", Title: "Runs"}
-	s.Add(t)
+	t := document.NewTable("run>", "contender", "ranks>", "hosts", "start (UTC)", "sweep", "planned>", "points",
+		"ended…", "files")
+	s := section("runs", "Runs", t)
 	names := r.runs.names()
 	for _, g := range r.runs {
 		run, start := g.run, ""
@@ -103,7 +103,7 @@ func (g *gathered) ended() string {
 func runDetails(g *gathered) *document.Section {
 	s := &document.Section{Title: fmt.Sprintf("Run %d: command, warnings", g.number), Fold: document.Folded}
 	s.Add(document.Paragraph(g.run.ID))
-	if command := shellWords(g.run.Command); command != "" {
+	if command := units.Shell(g.run.Command...); command != "" {
 		s.Add(document.Code(command))
 	}
 	if command := resumeCommand(g.run); command != "" && g.open() {

@@ -21,16 +21,16 @@ const maxValues = 12
 
 // facts are what runs have, each value once.
 type facts struct {
-	all    []*fact
-	of     map[[2]string]*fact      // by topic and name
-	values map[[3]string]*factValue // by topic, name and text
+	all     []*fact
+	numbers units.Numbers[[2]string] // by topic and name
 }
 
 // fact is one thing that runs have, with its values in the order in which they came.
 type fact struct {
 	topic, name string
 	values      []*factValue
-	least, most int // of a fact that is a range of numbers
+	numbers     units.Numbers[string] // of values, by their texts
+	least, most int                   // of a fact that is a range of numbers
 }
 
 // factValue is what some of the runs have of a fact.
@@ -41,17 +41,11 @@ type factValue struct {
 }
 
 func (f *facts) fact(topic, name string) *fact {
-	key := [2]string{topic, name}
-	one := f.of[key]
-	if one == nil {
-		if f.of == nil {
-			f.of, f.values = map[[2]string]*fact{}, map[[3]string]*factValue{}
-		}
-		one = &fact{topic: topic, name: name}
-		f.of[key] = one
-		f.all = append(f.all, one)
+	n, added := f.numbers.Of([2]string{topic, name})
+	if added {
+		f.all = append(f.all, &fact{topic: topic, name: name})
 	}
-	return one
+	return f.all[n]
 }
 
 // add notes that a run has a value; an empty one is none.
@@ -59,14 +53,12 @@ func (f *facts) add(number int, topic, name, text string) *factValue {
 	if text == "" {
 		return &factValue{}
 	}
-	key := [3]string{topic, name, text}
-	v := f.values[key]
-	if v == nil {
-		one := f.fact(topic, name)
-		v = &factValue{text: text}
-		f.values[key] = v
-		one.values = append(one.values, v)
+	one := f.fact(topic, name)
+	i, added := one.numbers.Of(text)
+	if added {
+		one.values = append(one.values, &factValue{text: text})
 	}
+	v := one.values[i]
 	if n := len(v.runs); n == 0 || v.runs[n-1] != number {
 		v.runs = append(v.runs, number)
 	}
@@ -129,19 +121,14 @@ func fieldText(value any) string {
 
 // section has a table for each topic, in the order in which they first came.
 func (f *facts) section(id, title string, runs int) *document.Section {
-	s := &document.Section{ID: id, Title: title}
-	tables := map[string]*document.Table{}
-	for _, one := range f.all {
-		t := tables[one.topic]
-		if t == nil {
-			t = table("what", "value~", "runs")
-			tables[one.topic] = t
-			s.Add(&document.Section{Title: one.topic, Fold: document.Open, Blocks: []document.Block{t}})
+	s := section(id, title)
+	for _, of := range units.GroupBy(f.all, func(one *fact) string { return one.topic }) {
+		t := document.NewTable("what", "value…", "runs")
+		for _, one := range of {
+			one.rows(t, runs)
 		}
-		one.rows(t, runs)
-	}
-	for _, t := range tables {
 		t.DropEmpty() // the column of runs where they are alike
+		s.Add(&document.Section{Title: of[0].topic, Fold: document.Open, Blocks: []document.Block{t}})
 	}
 	return s
 }
@@ -172,8 +159,7 @@ func (f *fact) rows(t *document.Table, runs int) {
 // for readers of fields whose own names are short; "-" leaves a field out.
 var environmentFields, fieldNames = func() (environment [][2]string, names map[string]string) {
 	names = map[string]string{}
-	for line := range strings.Lines(fieldsFile) {
-		f := append(strings.Split(strings.TrimSpace(line), "\t"), "", "")
+	for f := range units.Rows(fieldsFile, 3) {
 		if f[1] != "" {
 			names[f[0]] = f[1]
 		}
@@ -211,7 +197,7 @@ func shownName(path string) (name string, shown bool) {
 // addRun adds what a run ran on and with, and how it measured.
 func (r *Report) addRun(g *gathered) {
 	fields := fieldsOf(g.run)
-	fields["command"] = shellWords(g.run.Command)
+	fields["command"] = units.Shell(g.run.Command...)
 	if s := g.run.Imported; s != nil { // its method is not recorded
 		fields["method"] = nil
 		fields["imported"].(map[string]any)["deductions"] = s.Deduced.String()

@@ -6,6 +6,7 @@ import (
 
 	"busbar/internal/notice"
 	"busbar/internal/result"
+	"busbar/internal/units"
 	"busbar/post/analysis"
 	"busbar/post/expect"
 )
@@ -80,12 +81,10 @@ func (b *builder) addHeadlines(r *Report, f analysed) {
 	}
 	r.addStepHeadlines(b.steps)
 	add(f.Headlines)
-	worst := slices.DeleteFunc(slices.Clone(r.Findings), func(f analysis.Finding) bool {
-		return f.Severity == notice.Info
-	})
+	worst := units.Where(r.Findings, func(f analysis.Finding) bool { return f.Severity != notice.Info })
 	slices.SortStableFunc(worst, func(a, b analysis.Finding) int { return cmp.Compare(b.Severity, a.Severity) })
 	worst = worst[:min(len(worst), maxRepeated)]
-	slices.SortFunc(worst, func(a, b analysis.Finding) int { return cmp.Compare(a.Number, b.Number) })
+	units.SortBy(worst, func(f analysis.Finding) int { return f.Number })
 	for _, one := range worst {
 		r.Headlines = append(r.Headlines, Headline{one.Notice, one.Number})
 	}

@@ -1,7 +1,6 @@
 package report
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -106,24 +105,22 @@ func stepKeys(d *timeline.Device) []string {
 
 // worstSteps are the steps with the most exposed communication on the GPU that takes longest in each.
 func worstSteps(t *timeline.Timeline) []*slowStep {
-	slowest := map[string]*slowStep{}
+	var keys units.Numbers[string]
 	var all []*slowStep
 	for _, device := range t.Working() {
 		d := &t.Devices[device]
 		for i, key := range stepKeys(d) {
-			one := slowest[key]
-			if one == nil {
-				one = &slowStep{key: key, device: device, Step: d.Steps[i]}
-				slowest[key] = one
-				all = append(all, one)
+			n, added := keys.Of(key)
+			if added {
+				all = append(all, &slowStep{key: key, device: device, Step: d.Steps[i]})
 			}
-			if d.Steps[i].Span > one.Span {
+			if one := all[n]; d.Steps[i].Span > one.Span {
 				one.device, one.Step = device, d.Steps[i]
 			}
 		}
 	}
-	all = slices.DeleteFunc(all, func(s *slowStep) bool { return s.Exposed <= 0 })
-	slices.SortStableFunc(all, func(a, b *slowStep) int { return cmp.Compare(b.Exposed, a.Exposed) })
+	all = units.Where(all, func(s *slowStep) bool { return s.Exposed > 0 })
+	units.SortBy(all, func(s *slowStep) float64 { return -s.Exposed })
 	return all[:min(len(all), maxSights)]
 }
 
@@ -191,8 +188,7 @@ func shiftsOf(t *timeline.Timeline) map[int]float64 {
 
 // addStrips adds the whole of each row, then its worst steps, then other steps, as long as there is room.
 func (p *lanePlot) addStrips(t *timeline.Timeline, worst []*slowStep) {
-	for i := range p.Rows {
-		row := &p.Rows[i]
+	for row := range units.Each(p.Rows) {
 		d := &t.Devices[row.device]
 		keys, strips, room := stepKeys(d), slices.Clone(d.Strips()), maxLaneRuns/len(p.Rows)
 		rank := func(s timeline.Strip) int {
@@ -204,7 +200,7 @@ func (p *lanePlot) addStrips(t *timeline.Timeline, worst []*slowStep) {
 			}
 			return 2
 		}
-		slices.SortStableFunc(strips, func(a, b timeline.Strip) int { return cmp.Compare(rank(a), rank(b)) })
+		units.SortBy(strips, rank)
 		for _, s := range strips {
 			runs := s.Runs()
 			if room -= len(runs); room >= 0 {
@@ -227,16 +223,15 @@ func laneStripOf(s timeline.Strip, runs []timeline.Run) laneStrip {
 func (p *lanePlot) addCalls(t *timeline.Timeline) {
 	each := maxCalls / max(1, len(p.Rows))
 	all, shown := 0, 0
-	names := map[string]int{}
-	for i := range p.Rows {
-		row := &p.Rows[i]
+	var names units.Numbers[string]
+	for row := range units.Each(p.Rows) {
 		d := &t.Devices[row.device]
 		calls := d.Calls()
 		all += len(calls)
 		if len(calls) > each {
-			slices.SortStableFunc(calls, func(a, b timeline.Call) int { return cmp.Compare(b.Took, a.Took) })
+			units.SortBy(calls, func(c timeline.Call) float64 { return -c.Took })
 			calls = calls[:each]
-			slices.SortStableFunc(calls, func(a, b timeline.Call) int { return cmp.Compare(a.Start, b.Start) })
+			units.SortBy(calls, func(c timeline.Call) float64 { return c.Start })
 		}
 		shown += len(calls)
 		for _, c := range calls {
@@ -244,7 +239,10 @@ func (p *lanePlot) addCalls(t *timeline.Timeline) {
 			if c.Collective >= 0 && c.Collective < len(d.Collectives) {
 				name = callName(d.Collectives[c.Collective].Name, d.Collectives[c.Collective].Bytes)
 			}
-			n := once(names, name, func() int { p.Names = append(p.Names, name); return len(p.Names) - 1 })
+			n, added := names.Of(name)
+			if added {
+				p.Names = append(p.Names, name)
+			}
 			call := laneCall{millis(c.Start), millis(c.Took), millis(c.Exposed), millis(n), millis(c.Stream)}
 			row.Calls = append(row.Calls, call)
 		}

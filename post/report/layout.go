@@ -1,7 +1,6 @@
 package report
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -15,8 +14,9 @@ import (
 type layout []result.Rank
 
 func layoutOf(ranks []result.Rank) layout {
-	byRank := func(x, y result.Rank) int { return cmp.Compare(x.Rank, y.Rank) }
-	return slices.SortedStableFunc(slices.Values(ranks), byRank)
+	ranks = slices.Clone(ranks)
+	units.SortBy(ranks, func(r result.Rank) int { return r.Rank })
+	return ranks
 }
 
 // hosts are those of the ranks, each once, in the order of their lowest ranks.

@@ -29,8 +29,8 @@ type tally struct {
 
 // tallies are tallies by status and kind, in the order of their first.
 type tallies struct {
-	all []*tally
-	of  map[tallyKey]*tally
+	all     []*tally
+	numbers units.Numbers[tallyKey]
 }
 
 type tallyKey struct {
@@ -39,17 +39,11 @@ type tallyKey struct {
 }
 
 func (t *tallies) at(status result.Status, kind any, fact notice.Fact) *tally {
-	key := tallyKey{status, kind}
-	one := t.of[key]
-	if one == nil {
-		if t.of == nil {
-			t.of = map[tallyKey]*tally{}
-		}
-		one = &tally{status: status, fact: fact}
-		t.of[key] = one
-		t.all = append(t.all, one)
+	n, added := t.numbers.Of(tallyKey{status, kind})
+	if added {
+		t.all = append(t.all, &tally{status: status, fact: fact})
 	}
-	return one
+	return t.all[n]
 }
 
 // add counts a point of a run.
@@ -132,9 +126,7 @@ func (b *builder) addQuality(r *Report, f analysed) {
 		}
 	}
 	to.Misses, to.Of, to.Warned = q.misses.all, q.warnings.all, q.warned
-	slices.SortStableFunc(to.Misses, func(x, y *tally) int {
-		return cmp.Compare(slices.Index(statusOrder, x.status), slices.Index(statusOrder, y.status))
-	})
+	units.SortBy(to.Misses, func(t *tally) int { return slices.Index(statusOrder, t.status) })
 	var ofRuns tallies
 	for _, g := range b.runs {
 		for _, k := range g.run.Warnings {
@@ -143,7 +135,7 @@ func (b *builder) addQuality(r *Report, f analysed) {
 	}
 	to.OfRuns = ofRuns.all
 	for _, list := range [][]*tally{to.Of, to.OfRuns} {
-		slices.SortStableFunc(list, func(x, y *tally) int { return cmp.Compare(y.n, x.n) })
+		units.SortBy(list, func(t *tally) int { return -t.n })
 	}
 	to.Notices = b.caveats()
 	if points := r.Totals.Points; points < b.ok {

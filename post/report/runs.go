@@ -103,28 +103,11 @@ func resumeCommand(run *result.Run) string {
 	if len(run.Command) == 0 {
 		return ""
 	}
-	command := shellWords(run.Command)
+	command := units.Shell(run.Command...)
 	if !slices.Contains(run.Command, "--resume") {
 		command += " --resume"
 	}
 	return command
-}
-
-// shellWords writes a command as it can be typed.
-func shellWords(command []string) string {
-	words := make([]string, len(command))
-	for i, w := range command {
-		words[i] = w
-		if w == "" || strings.ContainsFunc(w, unsafeInShell) {
-			words[i] = "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
-		}
-	}
-	return strings.Join(words, " ")
-}
-
-func unsafeInShell(c rune) bool {
-	return (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && (c < '0' || c > '9') &&
-		!strings.ContainsRune("-_./,:=+@%^", c)
 }
 
 // plan is what was planned and what was done, over all runs together.

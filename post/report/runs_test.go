@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"busbar/internal/coll"
+	"busbar/internal/document"
 	"busbar/internal/notice"
 	"busbar/internal/result"
 )
@@ -121,7 +122,7 @@ func TestFactsOfManyRuns(t *testing.T) {
 		t.Errorf("two values: %+v", v)
 	}
 	t.Run("many values", func(t *testing.T) {
-		table := table("what", "value", "runs")
+		table := document.NewTable("what", "value", "runs")
 		(&fact{name: "EACH", values: values["EACH"]}).rows(table, 40)
 		if n := len(table.Rows); n != maxValues+1 || table.Rows[maxValues][1] != "and 28 other values" {
 			t.Errorf("%v", table.Rows)

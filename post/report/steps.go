@@ -61,7 +61,7 @@ const stepTableText = "Times are medians over the rounds of one launch; ±% is h
 
 // stepsSection has the tables of post show.
 func (r form) stepsSection() *document.Section {
-	s := &document.Section{ID: "steps", Title: "Training step"}
+	s := section("steps", "Training step")
 	if len(r.steps) == 0 {
 		return s
 	}
@@ -69,8 +69,8 @@ func (r form) stepsSection() *document.Section {
 	for _, run := range r.steps {
 		newest := run.Newest()
 		title := nonEmpty(run.Step().Model, run.Library(), newest.Variant, run.World())
-		of := &document.Section{Title: strings.Join(title, ", ")}
-		of.Add(append(aboutSteps(run), messages(run.Findings())...))
+		of := document.NewSection(strings.Join(title, ", "),
+			append(aboutSteps(run), messages(run.Findings())...))
 		for _, g := range run.Groups {
 			notes := &footnote.List{Shows: func(notice.Code) bool { return true }, Report: func(notice.Fact) {}}
 			group := show.StepGroup(g, notes)

@@ -65,7 +65,7 @@ const alignedText = "Rows are aligned by the ends of the collectives that they s
 
 // timelineSection is what timelines show: on the page their plot, then what post timeline prints.
 func (r form) timelineSection() *document.Section {
-	s := &document.Section{ID: "timeline", Title: "Timeline"}
+	s := section("timeline", "Timeline")
 	if r.timeline == nil {
 		return s
 	}
@@ -83,11 +83,8 @@ func (r form) timelineSection() *document.Section {
 		for _, one := range plot.Sights {
 			items.All = append(items.All, document.Item{Text: one.Label + ": " + one.Text})
 		}
-		s.Add(&document.Section{ID: "timeline-look", Title: "Where to look first", Blocks: []document.Block{
-			document.Paragraph(
-				"The steps with the most exposed communication, on the " + t.Unit() + " that takes longest in each.",
-			), items,
-		}})
+		s.Add(section("timeline-look", "Where to look first", document.Paragraph(
+			"The steps with the most exposed communication, on the "+t.Unit()+" that takes longest in each."), items))
 	}
 	s.Add(timelinedoc.Details(t)...)
 	return s

@@ -108,8 +108,7 @@ func (p *Patterns) Sections(list func([]notice.Notice, string) document.List) (a
 		verdicts := t.verdicts()
 		for _, c := range t.cases {
 			v := verdicts[c]
-			below := &document.Section{Title: c.String()}
-			below.Add(list(v.Notices(of.Hosts), c.String()))
+			below := document.NewSection(c.String(), list(v.Notices(of.Hosts), c.String()))
 			if of.Kind == pattern.Pairs {
 				below.Add(pairBlocks(of.Hosts, &v)...)
 			} else {
@@ -130,10 +129,11 @@ func pairBlocks(hosts []string, v *pattern.Verdict) []document.Block {
 	if v.Pairs.Base <= 0 || len(hosts) > mostColumns {
 		return nil
 	}
-	t := &document.Table{Columns: []document.Column{{Right: true}, {}}}
+	heads := []string{">", ""}
 	for i := range hosts {
-		t.Columns = append(t.Columns, document.NumericColumns(fmt.Sprint(i+1))...)
+		heads = append(heads, fmt.Sprint(i+1, ">"))
 	}
+	t := document.NewTable(heads...)
 	for i, row := range v.Relative() {
 		cells := []string{fmt.Sprint(i + 1), clip(hosts[i])}
 		for k, x := range row {
@@ -189,8 +189,7 @@ func (s *Tables) patternRun(f *result.File) *document.Section {
 	section, described := s.head(f, notes)
 	described.Tables = []shownTable{{Title: f.Run.Pattern.Kind}}
 	points, list := &described.Tables[0].Points, document.List(nil)
-	for i := range f.Records {
-		r := &f.Records[i]
+	for r := range units.Each(f.Records) {
 		*points = append(*points, result.Row{Run: &f.Run, Record: r}.JSON())
 		if r.Status != result.OK {
 			list = append(list, fmt.Sprintf("%s, %s: %s: %s", r.Case, r.Group, r.Status, r.Reason))

@@ -19,15 +19,14 @@ import (
 func pointTable(
 	mode coll.Mode, records []*result.Record, notes *footnote.List, ceiling analysis.Ceiling,
 ) *document.Table {
-	t := &document.Table{Columns: document.NumericColumns("size", "count", "time", "±%", "algbw", "busbw")}
-	if ceiling.Known() {
-		t.Columns = append(t.Columns, document.NumericColumns("%peak")...)
+	heads := "size> count> time> ±%> algbw> busbw> iters>"
+	switch {
+	case mode == coll.Latency:
+		heads = "size> median> ±%> min> p90> p99> max>"
+	case ceiling.Known():
+		heads = "size> count> time> ±%> algbw> busbw> %peak> iters>"
 	}
-	t.Columns = append(t.Columns, document.NumericColumns("iters")...)
-	if mode == coll.Latency {
-		t.Columns = document.NumericColumns("size", "median", "±%", "min", "p90", "p99", "max")
-	}
-	t.Columns = append(t.Columns, document.Column{Name: "check"}, document.Column{})
+	t := document.NewTable(append(strings.Fields(heads), "check", "")...)
 	for _, r := range records {
 		size := coll.FormatSize(r.SizeBytes, true)
 		if r.Cycle > 1 {

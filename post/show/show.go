@@ -50,8 +50,8 @@ func (s *Tables) Add(f *result.File) ([]notice.Notice, error) {
 	case f.Run.Pattern != nil:
 		s.doc.Add(s.patternRun(f))
 		s.judged.AddRun(&f.Run)
-		for i := range f.Records {
-			s.judged.Add(result.Row{Run: &f.Run, Record: &f.Records[i]})
+		for r := range units.Each(f.Records) {
+			s.judged.Add(result.Row{Run: &f.Run, Record: r})
 		}
 	default:
 		s.doc.Add(s.collectiveRun(f))
@@ -179,12 +179,12 @@ func (s *Tables) collectiveRun(f *result.File) *document.Section {
 	section, described := s.head(f, notes)
 	ceilings, peakBefore := analysis.NewCeilings(s.peaks), ""
 	var records []*result.Record
-	for i := range f.Records {
-		r := &f.Records[i]
+	for r := range units.Each(f.Records) {
 		records = append(records, r)
-		ceilings.Add(result.Row{Run: &f.Run, Record: r})
-		s.ceilings.Add(result.Row{Run: &f.Run, Record: r})
-		s.curves.Add(result.Row{Run: &f.Run, Record: r})
+		row := result.Row{Run: &f.Run, Record: r}
+		ceilings.Add(row)
+		s.ceilings.Add(row)
+		s.curves.Add(row)
 	}
 	for _, table := range units.GroupBy(records, titleOf) {
 		k := titleOf(table[0])
@@ -194,11 +194,9 @@ func (s *Tables) collectiveRun(f *result.File) *document.Section {
 			ceiling = ceilings.Of([]*result.Run{&f.Run}, table[0].Case)
 			in.Peak = ceiling.Text()
 		}
-		below := &document.Section{Title: k.String()}
-		below.Add(pointTable(k.Mode, table, notes, ceiling))
+		below := document.NewSection(k.String(), pointTable(k.Mode, table, notes, ceiling))
 		if ceiling.Known() {
-			peak := ceiling.BusBW / 1e9
-			in.PeakGBps = &peak
+			in.PeakGBps = new(ceiling.BusBW / 1e9)
 		}
 		if in.Peak != "" && in.Peak != peakBefore {
 			below.Add(document.Paragraph("peak " + in.Peak))
@@ -234,11 +232,10 @@ func modelOf(run *result.Run, records []*result.Record) *notice.Kept {
 	if len(curves) != 1 {
 		return nil
 	}
-	fact := analysis.ModelOf(curves[0]).Fact()
-	if fact == nil {
-		return nil
+	if fact := analysis.ModelOf(curves[0]).Fact(); fact != nil {
+		return &notice.Kept{Fact: fact}
 	}
-	return &notice.Kept{Fact: fact}
+	return nil
 }
 
 // head begins the section of a run: what ran, where, and how it ended.
@@ -256,9 +253,7 @@ func (s *Tables) head(f *result.File, notes *footnote.List) (*document.Section, 
 		counts[f.Records[i].Status]++
 	}
 	lines = append(lines, endWords(f.End, counts))
-	section := &document.Section{Title: f.Path}
-	section.Add(lines)
-	return section, s.describe(f.Path, r, f.End, counts)
+	return document.NewSection(f.Path, lines), s.describe(f.Path, r, f.End, counts)
 }
 
 // ranOn is the backend of a run and its world.

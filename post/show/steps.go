@@ -26,8 +26,7 @@ func (s *Tables) stepRun(f *result.StepFile) *document.Section {
 	}
 	lines = append(lines, steps.About(r.Step), ranOn(r), ranWhere(r), steps.How(r.Step),
 		endWords(f.End, counts))
-	section := &document.Section{Title: f.Path}
-	section.Add(lines)
+	section := document.NewSection(f.Path, lines)
 	s.describe(f.Path, r, f.End, counts).Steps = f.Records
 	for _, run := range steps.Gather([]*result.StepFile{f}) {
 		for _, g := range run.Groups {
@@ -36,7 +35,7 @@ func (s *Tables) stepRun(f *result.StepFile) *document.Section {
 			section.Add(below)
 		}
 		if list := s.list(run.Findings(), f.Path, notice.Paragraph); list != nil {
-			section.Add(&document.Section{Title: "all groups", Blocks: []document.Block{list}})
+			section.Add(document.NewSection("all groups", list))
 		}
 	}
 	section.Add(notes.Blocks()...)
@@ -45,12 +44,8 @@ func (s *Tables) stepRun(f *result.StepFile) *document.Section {
 
 // StepGroup is the tables of a group of points, and what they show.
 func StepGroup(g *steps.Group, notes *footnote.List) *document.Section {
-	section := &document.Section{Title: g.Title()}
-	timed := false
-	t := &document.Table{
-		Columns: append(document.NumericColumns("bucket", "ops", "compute", "±%", "comm", "±%", "in turn", "±%",
-			"overlap", "±%"), document.Column{}),
-	}
+	t, timed := document.NewTable("bucket>", "ops>", "compute>", "±%>", "comm>", "±%>", "in turn>", "±%>", "overlap>",
+		"±%>", ""), false
 	for _, p := range g.Points {
 		if !p.Timed() {
 			t.Row(steps.Bucket(p.Bucket), strings.Join(p.Reasons(), "; "))
@@ -63,7 +58,7 @@ func StepGroup(g *steps.Group, notes *footnote.List) *document.Section {
 		}
 		t.Row(append(row, shortMark(g, p))...)
 	}
-	section.Add(t)
+	section := document.NewSection(g.Title(), t)
 	if timed {
 		section.Add(stepRatios(g, notes))
 	}
@@ -72,10 +67,8 @@ func StepGroup(g *steps.Group, notes *footnote.List) *document.Section {
 
 // stepRatios is the table of what follows from the times.
 func stepRatios(g *steps.Group, notes *footnote.List) *document.Table {
-	t := &document.Table{
-		Columns: append(document.NumericColumns("bucket", "exposed", "%step", "%wall", "%intvl", "%bound", "comp",
-			"comm", "speed", "%weak"), document.Column{}),
-	}
+	t := document.NewTable("bucket>", "exposed>", "%step>", "%wall>", "%intvl>", "%bound>", "comp>", "comm>", "speed>",
+		"%weak>", "")
 	for _, p := range g.Points {
 		if !p.Timed() {
 			continue
@@ -85,15 +78,10 @@ func stepRatios(g *steps.Group, notes *footnote.List) *document.Table {
 			steps.Bucket(p.Bucket), units.SignedDuration(f.Exposed.Value), scaled(&step.Figure{Value: f.Share()}, 100),
 			scaled(f.Overlap, 100), scaled(f.ByInterval, 100), scaled(f.Bound, 100), scaled(f.SlowerComp, 1),
 			scaled(f.SlowerComm, 1), scaled(f.SpeedUp, 1), scaled(f.Efficiency, 100),
-			notes.Marks(nil, footnotesOf(p)...),
+			notes.Marks(nil, slices.Concat(p.Reasons(), p.Notes, p.Warnings.Texts())...),
 		)
 	}
 	return t
-}
-
-// footnotesOf is the notes on a point.
-func footnotesOf(p *steps.Point) []string {
-	return slices.Concat(p.Reasons(), p.Notes, p.Warnings.Texts())
 }
 
 // scaled is a factor, or a share in percent; "-" where it is unknown.

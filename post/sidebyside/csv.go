@@ -100,9 +100,7 @@ func (f *Results) tables() (files []atomicfile.Named) {
 		if backend == simulatedNCCL && !slices.Contains(backends, "nccl") {
 			name = "nccl"
 		}
-		rows := slices.DeleteFunc(slices.Clone(f.rows), func(r result.Row) bool {
-			return r.Run.Backend.Name != backend
-		})
+		rows := units.Where(f.rows, func(r result.Row) bool { return r.Run.Backend.Name == backend })
 		files = append(files, atomicfile.Named{
 			Name:  fmt.Sprintf("%s_%s_benchmark.csv", name, deviceKind(backend)),
 			Write: func(w io.Writer) error { return writeTable(w, rows, nil) },

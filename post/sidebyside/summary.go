@@ -19,19 +19,15 @@ func (f *Results) summary() *document.Document {
 		d.Add(document.Callout{Severity: n.Severity, Text: n.Message()})
 	}
 	d.Add(document.Paragraph("Times are medians. Sizes are powers of 1024, GB/s are 1e9 bytes per second."))
-	var table *document.Table
-	var family analysis.Condition
-	for _, c := range f.curves {
-		if table == nil || analysis.FamilyOf(c.Condition) != family {
-			family = analysis.FamilyOf(c.Condition)
-			table = &document.Table{Columns: []document.Column{{Name: "backend"}, {Name: "device"}}}
-			table.Columns = append(table.Columns, document.NumericColumns("ranks", "size", "launches", "time", "range",
-				"algbw GB/s", "busbw GB/s")...)
-			table.Columns = append(table.Columns, document.Column{Name: "range is"}, document.Column{Name: "warning"})
-			d.Add(&document.Section{Title: family.FamilyTitle(), Blocks: []document.Block{table}})
-		}
-		for i := range c.Points {
-			table.Row(f.summaryRow(c, i)...)
+	family := func(c *analysis.Curve) analysis.Condition { return analysis.FamilyOf(c.Condition) }
+	for _, of := range units.GroupBy(f.curves, family) {
+		table := document.NewTable("backend", "device", "ranks>", "size>", "launches>", "time>", "range>",
+			"algbw GB/s>", "busbw GB/s>", "range is", "warning")
+		d.Add(document.NewSection(family(of[0]).FamilyTitle(), table))
+		for _, c := range of {
+			for i := range c.Points {
+				table.Row(f.summaryRow(c, i)...)
+			}
 		}
 	}
 	return d

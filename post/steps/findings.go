@@ -94,12 +94,9 @@ func (r *Run) missing() []notice.Notice {
 			if p.Status == result.OK {
 				continue
 			}
-			is := func(c notice.PointCount) bool { return c.Status == string(p.Status) }
-			i := slices.IndexFunc(fact.Counts, is)
-			if i < 0 {
-				i, fact.Counts = len(fact.Counts), append(fact.Counts, notice.PointCount{Status: string(p.Status)})
-			}
-			fact.Counts[i].Points++
+			status := string(p.Status)
+			units.Entry(&fact.Counts, func(c notice.PointCount) bool { return c.Status == status },
+				notice.PointCount{Status: status}).Points++
 			fact.Wrong += ones(p.Status == result.Wrong)
 			fact.Unfinished += ones(p.Status == result.Unfinished)
 		}

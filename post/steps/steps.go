@@ -8,6 +8,7 @@ import (
 
 	"busbar/internal/result"
 	"busbar/internal/step"
+	"busbar/internal/units"
 )
 
 // Run is what is known of one run of training steps, with those that it continues.
@@ -89,7 +90,7 @@ func (r *Run) fill() {
 		all := len(g.Points)
 		g.Points = slices.DeleteFunc(g.Points, func(p *Point) bool { return p.StepRecord == nil })
 		r.Left += all - len(g.Points)
-		slices.SortStableFunc(g.Points, func(a, b *Point) int { return cmp.Compare(a.Bucket, b.Bucket) })
+		units.SortBy(g.Points, func(p *Point) step.Cap { return p.Bucket })
 		g.choose()
 	}
 	r.Groups = slices.DeleteFunc(r.Groups, func(g *Group) bool { return len(g.Points) == 0 })
@@ -98,14 +99,13 @@ func (r *Run) fill() {
 // inTurn are the points of one file with their comparisons.
 func inTurn(f *result.StepFile) (points []*Point) {
 	rounds := make([][]step.Round, len(f.Rounds))
-	for i := range f.Records {
-		if r := &f.Records[i]; r.Timed() {
+	for r := range units.Each(f.Records) {
+		if r.Timed() {
 			rounds[r.N-1] = f.Rounds[r.N-1]
 		}
 	}
 	standings := step.Standings(f.Run.Step.Points, rounds)
-	for i := range f.Records {
-		r := &f.Records[i]
+	for r := range units.Each(f.Records) {
 		r.Point = f.Run.Step.Points[r.N-1]
 		points = append(points, &Point{r, f, f.Rounds[r.N-1], standings[r.N-1]})
 	}
@@ -146,7 +146,7 @@ func (g *Group) Compared(p *Point) step.Standing {
 // BestGroup is the group with the fastest step, among those whose compression is not modelled where there are such; nil
 // where no point has values.
 func (r *Run) BestGroup() *Group {
-	timed := slices.DeleteFunc(slices.Clone(r.Groups), func(g *Group) bool { return g.Best == nil })
+	timed := units.Where(r.Groups, func(g *Group) bool { return g.Best != nil })
 	if len(timed) == 0 {
 		return nil
 	}

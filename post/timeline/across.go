@@ -7,6 +7,7 @@ import (
 
 	"busbar/internal/notice/profiles"
 	"busbar/internal/stats"
+	"busbar/internal/units"
 )
 
 // recording is one of several devices.
@@ -110,7 +111,7 @@ func compareRanks(t *Timeline) {
 // findLanes assigns each working device to a rank. Several recordings of a rank are in different cohorts; a device of
 // unknown rank is its own rank.
 func (c *comparison) findLanes() {
-	lanes := map[rankKey]*lane{}
+	var keys units.Numbers[rankKey]
 	for i := range c.timeline.Devices {
 		d := &c.timeline.Devices[i]
 		if !d.works() {
@@ -120,18 +121,18 @@ func (c *comparison) findLanes() {
 		if d.Rank != nil {
 			key = rankKey{*d.Rank, d.ID}
 		}
-		l := lanes[key]
-		if l == nil {
-			l = &lane{waits: map[step]int64{}, caused: map[step]int64{}, lateness: map[step]counts{}}
-			lanes[key] = l
-			c.lanes = append(c.lanes, l)
+		n, added := keys.Of(key)
+		if added {
+			c.lanes = append(c.lanes,
+				&lane{waits: map[step]int64{}, caused: map[step]int64{}, lateness: map[step]counts{}})
 		}
+		l := c.lanes[n]
 		r := &recording{Device: d, index: i, of: l}
 		l.recordings, c.recordings = append(l.recordings, r), append(c.recordings, r)
 	}
 	for _, l := range c.lanes {
 		again := slices.Clone(l.recordings)
-		slices.SortStableFunc(again, func(a, b *recording) int { return cmp.Compare(a.origin, b.origin) })
+		units.SortBy(again, func(r *recording) int64 { return r.origin })
 		for n, r := range again {
 			r.cohort, r.steps = n, r.stepsOf(n)
 		}

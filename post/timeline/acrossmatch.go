@@ -6,6 +6,7 @@ import (
 
 	"busbar/internal/coll"
 	"busbar/internal/notice/profiles"
+	"busbar/internal/units"
 	"busbar/post/trace"
 )
 
@@ -26,11 +27,10 @@ type partyKey struct {
 
 // findParties groups the recordings by communicator. Calls between two ranks belong to none.
 func (c *comparison) findParties() {
-	found := map[partyKey]*party{}
+	var keys units.Numbers[partyKey]
 	for _, r := range c.recordings {
 		calls := make([][]*seen, len(r.Groups))
-		for n := range r.seen {
-			s := &r.seen[n]
+		for s := range units.Each(r.seen) {
 			if c.pointToPoint(r.rowOf(s).Name) {
 				c.alone++
 				continue
@@ -42,11 +42,11 @@ func (c *comparison) findParties() {
 				continue
 			}
 			key := partyKey{r.cohort, r.World, of.Size, of.Name, fmt.Sprint(of.Members)}
-			p := found[key]
-			if p == nil {
-				p = &party{partyKey: key}
-				found[key], c.parties = p, append(c.parties, p)
+			n, added := keys.Of(key)
+			if added {
+				c.parties = append(c.parties, &party{partyKey: key})
 			}
+			p := c.parties[n]
 			p.recordings, p.calls = append(p.recordings, r), append(p.calls, calls[g])
 		}
 	}
@@ -118,23 +118,23 @@ type callGroup struct {
 // inGroups matches the calls of a group if all ranks have the same operations and sizes in the same order. unlike is
 // the number of calls in groups of equal length that differ.
 func (p *party) inGroups(groupOf func(*recording, *seen) (callGroup, bool)) (found [][]*seen, unlike int) {
-	groups := map[callGroup][][]*seen{} // by recording
-	var order []callGroup
+	var keys units.Numbers[callGroup]
+	var groups [][][]*seen // each by recording
 	for i, r := range p.recordings {
 		for _, s := range p.calls[i] {
 			g, is := groupOf(r, s)
 			if !is {
 				continue
 			}
-			if groups[g] == nil {
-				groups[g] = make([][]*seen, len(p.recordings))
-				order = append(order, g)
+			n, added := keys.Of(g)
+			if added {
+				groups = append(groups, make([][]*seen, len(p.recordings)))
 			}
-			groups[g][i] = append(groups[g][i], s)
+			groups[n][i] = append(groups[n][i], s)
 		}
 	}
-	for _, g := range order {
-		switch matches, alike := p.oneByOne(groups[g]); {
+	for _, g := range groups {
+		switch matches, alike := p.oneByOne(g); {
 		case alike:
 			found = append(found, matches...)
 		case matches != nil:

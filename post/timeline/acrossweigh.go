@@ -10,6 +10,7 @@ import (
 	"busbar/internal/notice"
 	"busbar/internal/notice/profiles"
 	"busbar/internal/stats"
+	"busbar/internal/units"
 )
 
 // A collective is uneven if its longest time exceeds the shortest by more than minGap of the longest and by more
@@ -78,7 +79,7 @@ func (c *comparison) matched() (all []Matched) {
 			all = append(all, matchedOf(p.recordings[0].Collectives[row], p.size, rows[row]))
 		}
 	}
-	slices.SortStableFunc(all, func(a, b Matched) int { return cmp.Compare(b.Sum, a.Sum) })
+	units.SortBy(all, func(m Matched) float64 { return -m.Sum })
 	return all
 }
 
@@ -110,25 +111,21 @@ func (c *comparison) imbalance() (all []StepSpread) {
 	type wholeStep struct {
 		*recording
 		*Step
+		key step
 	}
-	having := map[step][]wholeStep{}
-	var order []step
+	var whole []wholeStep
 	for _, r := range c.recordings {
 		for n, k := range r.steps {
-			if r.Steps[n].Partial != nil {
-				continue
+			if r.Steps[n].Partial == nil {
+				whole = append(whole, wholeStep{r, &r.Steps[n], k})
 			}
-			if having[k] == nil {
-				order = append(order, k)
-			}
-			having[k] = append(having[k], wholeStep{r, &r.Steps[n]})
 		}
 	}
-	for _, k := range order {
-		of := having[k]
+	for _, of := range units.GroupBy(whole, func(w wholeStep) step { return w.key }) {
 		if len(of) < 2 {
 			continue
 		}
+		k := of[0].key
 		compute := func(a, b wholeStep) int { return cmp.Compare(a.Step.Compute, b.Step.Compute) }
 		longest, sum := slices.MaxFunc(of, compute), 0.0
 		s := StepSpread{Name: k.name, Min: slices.MinFunc(of, compute).Step.Compute, Max: longest.Step.Compute,

@@ -1,7 +1,6 @@
 package timeline
 
 import (
-	"cmp"
 	"slices"
 
 	"busbar/internal/notice"
@@ -53,7 +52,7 @@ func (a assessment) advise() []Advice {
 	found = append(found, a.lateRank(), a.unevenRanks(), a.belowBenchmark(), a.noSteps())
 	found = append(found, a.exposedMost(found))
 	found = slices.DeleteFunc(found, func(a Advice) bool { return a.Found.Fact == nil })
-	slices.SortStableFunc(found, func(a, b Advice) int { return cmp.Compare(b.Gain, a.Gain) })
+	units.SortBy(found, func(a Advice) float64 { return -a.Gain })
 	return found
 }
 

@@ -1,7 +1,6 @@
 package timeline
 
 import (
-	"cmp"
 	"slices"
 
 	"busbar/internal/coll"
@@ -54,12 +53,11 @@ func (a assessment) lastBucket() Advice {
 		}
 		return ms
 	}
-	without := func(d *Device) bool { return len(d.Buckets) == 0 }
-	with := slices.DeleteFunc(slices.Clone(a.comm.devices), without)
+	with := units.Where(a.comm.devices, func(d *Device) bool { return len(d.Buckets) > 0 })
 	if len(with) == 0 {
 		return Advice{}
 	}
-	slices.SortStableFunc(with, func(x, y *Device) int { return cmp.Compare(inBuckets(x), inBuckets(y)) })
+	units.SortBy(with, inBuckets)
 	middle := with[len(with)/2]
 	all, exposed := middle.Buckets, inBuckets(middle)
 	const mib = 1 << 20
@@ -138,8 +136,7 @@ const (
 func (a assessment) belowBenchmark() Advice {
 	var slow *profiles.AgainstBenchmark
 	gain := 0.0
-	for i := range a.Against {
-		j := &a.Against[i]
+	for j := range units.Each(a.Against) {
 		if j.Size < bandwidthBound || j.Percent >= belowBenchmark {
 			continue
 		}

@@ -128,8 +128,7 @@ func inTrainingOf(t *Timeline) (all []inTraining) {
 
 // join adds the times of a benchmark of the same collectives.
 func (r *Replay) join(t *Timeline, curves []*analysis.Curve, rehearsed bool) {
-	for i := range r.Parts {
-		p := &r.Parts[i]
+	for p := range units.Each(r.Parts) {
 		c := inTraining{Collective: Collective{Ranks: p.World, Bytes: &p.SizeBytes}, what: p.Collective, of: p.Type,
 			imbalance: p.Imbalance, division: p.Division, backend: t.backend()}
 		best, reached := c.fastest(nearest(c.fitting(curves, rehearsed), nodesOf(t, p.World)))
@@ -137,7 +136,7 @@ func (r *Replay) join(t *Timeline, curves []*analysis.Curve, rehearsed bool) {
 			continue
 		}
 		again := float64(p.SizeBytes) * p.Collective.BusFactor(p.World) / (reached * 1e6) // ms
-		p.Again = &again
+		p.Again = new(again)
 		r.Replayed += p.Calls * again
 		if !t.NonBlocking() { // else a time is not that of communication
 			p.Rest = new(p.Took - again)
@@ -156,34 +155,29 @@ func contents(i coll.Imbalance) string {
 
 // fitting returns the curves of NCCL and compatible libraries, or of an own step's backend, that are comparable with a
 // collective.
-func (c inTraining) fitting(curves []*analysis.Curve, rehearsed bool) (fit []*analysis.Curve) {
-	for _, curve := range curves {
+func (c inTraining) fitting(curves []*analysis.Curve, rehearsed bool) []*analysis.Curve {
+	return units.Where(curves, func(curve *analysis.Curve) bool {
 		library := strings.HasPrefix(curve.Backend, "nccl") || strings.HasPrefix(curve.Backend, "rccl")
 		if c.backend != "" {
 			library = curve.Backend == c.backend
 		}
 		_, trusted := curve.Trusted()
-		if curve.Collective == c.what && curve.Type == c.of && curve.World == c.Ranks &&
-			curve.Mode == coll.Throughput &&
-			curve.Groups.Division == c.division && !curve.Groups.Alone &&
-			contents(curve.Imbalance) == contents(c.imbalance) &&
-			len(curve.Points) > 0 && library &&
-			(trusted || curve.Rehearsed && rehearsed) {
-			fit = append(fit, curve)
-		}
-	}
-	return fit
+		return curve.Collective == c.what && curve.Type == c.of && curve.World == c.Ranks &&
+			curve.Mode == coll.Throughput && curve.Groups.Division == c.division && !curve.Groups.Alone &&
+			contents(curve.Imbalance) == contents(c.imbalance) && len(curve.Points) > 0 && library &&
+			(trusted || curve.Rehearsed && rehearsed)
+	})
 }
 
 // nearest returns the curves on the same number of nodes, and among them those in place; all if there are none. nodes
 // is 0 if unknown.
 func nearest(fit []*analysis.Curve, nodes int) []*analysis.Curve {
-	for _, far := range []func(*analysis.Curve) bool{
-		func(curve *analysis.Curve) bool { return nodes == 0 || curve.Nodes != nodes },
-		func(curve *analysis.Curve) bool { return curve.Placement != coll.InPlace },
+	for _, near := range []func(*analysis.Curve) bool{
+		func(curve *analysis.Curve) bool { return nodes > 0 && curve.Nodes == nodes },
+		func(curve *analysis.Curve) bool { return curve.Placement == coll.InPlace },
 	} {
-		if near := slices.DeleteFunc(slices.Clone(fit), far); len(near) > 0 {
-			fit = near
+		if some := units.Where(fit, near); some != nil {
+			fit = some
 		}
 	}
 	return fit
@@ -246,8 +240,7 @@ func busbwAt(c *analysis.Curve, bytes int64) (gb float64, within bool) {
 
 // gpuOf returns the name of the GPUs; "" if unknown or mixed.
 func gpuOf(devices []Device) (name string) {
-	for i := range devices {
-		d := &devices[i]
+	for d := range units.Each(devices) {
 		if !d.works() || d.GPU == name {
 			continue
 		}
@@ -262,8 +255,8 @@ func gpuOf(devices []Device) (name string) {
 // nodesOf returns the number of hosts for a number of ranks; 0 if unknown.
 func nodesOf(t *Timeline, ranks int) int {
 	hosts, devices := map[string]bool{}, 0
-	for i := range t.Devices {
-		if d := &t.Devices[i]; d.works() {
+	for d := range units.Each(t.Devices) {
+		if d.works() {
 			hosts[d.Host] = true
 			devices++
 		}

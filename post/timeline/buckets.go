@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"busbar/internal/coll"
+	"busbar/internal/units"
 )
 
 // Minimum sizes of an all-reduce of gradients; smaller ones are losses, norms or counters.
@@ -28,8 +29,7 @@ var (
 func (d *Device) buckets() {
 	candidates := make([][]*seen, len(d.Groups))
 	sharded := make([]int64, len(d.Groups)) // bytes
-	for i := range d.seen {
-		c := &d.seen[i]
+	for c := range units.Each(d.seen) {
 		row := d.rowOf(c)
 		switch bytes := d.bytesOf(c); row.Name {
 		case coll.AllGather.String(), coll.ReduceScatter.String():

@@ -7,6 +7,7 @@ import (
 
 	"busbar/internal/coll"
 	"busbar/internal/stats"
+	"busbar/internal/units"
 	"busbar/post/trace"
 )
 
@@ -70,21 +71,18 @@ func (s *study) exposedIn(comm ...trace.Span) (sum int64) {
 // groups sets the groups that communicated. Comm is the union of a group's own collectives: concurrent groups add up
 // to more than the device's.
 func (s *study) groups(out *Device, all []happening) {
-	index := map[int32]int32{} // in Device.Groups, by the index in trace.Device.Groups
+	var index units.Numbers[int32] // in Device.Groups, by the index in trace.Device.Groups
 	var running []spans
 	for i := range all {
 		h, of := &all[i], int32(trace.Unknown)
 		if h.call != nil {
 			of = h.call.Group
 		}
-		g, met := index[of]
-		if !met {
-			g = int32(len(out.Groups))
-			index[of] = g
-			out.Groups = append(out.Groups, s.groupAt(of))
-			running = append(running, nil)
+		g, added := index.Of(of)
+		if added {
+			out.Groups, running = append(out.Groups, s.groupAt(of)), append(running, nil)
 		}
-		h.group = g
+		h.group = int32(g)
 		out.Groups[g].Calls++
 		running[g] = running[g].with(trace.Span{Start: s.cover.whole.Start + h.start, End: s.cover.whole.Start + h.end})
 	}
@@ -102,8 +100,8 @@ func (s *study) groupAt(index int32) Group {
 	}
 	g := s.Groups[index]
 	out := Group{Name: g.Name, About: g.About, Size: max(g.Size, len(g.Ranks)), Members: g.Ranks}
-	if rank := g.Rank; rank != trace.Unknown {
-		out.Rank = &rank
+	if g.Rank != trace.Unknown {
+		out.Rank = new(g.Rank)
 	}
 	return out
 }

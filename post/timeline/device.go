@@ -64,8 +64,8 @@ func byBeginning(a, b trace.Activity) int {
 // identity returns a device without measurements.
 func identity(d *trace.Device) Device {
 	out := Device{World: d.World, ID: d.ID, Host: d.Host, GPU: d.GPU, NCCL: d.NCCL, origin: d.Origin}
-	if process := d.Process; process != trace.Unknown {
-		out.Process = &process
+	if d.Process != trace.Unknown {
+		out.Process = new(d.Process)
 	}
 	out.named(d.Rank)
 	return out

@@ -5,6 +5,7 @@ import (
 
 	"busbar/internal/coll"
 	"busbar/internal/notice/profiles"
+	"busbar/internal/units"
 )
 
 // runTimes are the times of one run by step, in ms: of the steps that all ranks have whole, or of the whole recordings.
@@ -160,8 +161,7 @@ func (r *runTimes) operatorTimes(lanes []int) map[operatorKey]*operatorTime {
 	}
 	for _, l := range lanes {
 		for _, rec := range r.lanes[l].recordings {
-			for i := range rec.operators {
-				o := &rec.operators[i]
+			for o := range units.Each(rec.operators) {
 				k := operatorKey{part: profiles.Computing, name: o.Name}
 				if o.Copies {
 					k.part = profiles.Copying
@@ -171,8 +171,7 @@ func (r *runTimes) operatorTimes(lanes []int) map[operatorKey]*operatorTime {
 					add(k, rec.steps[n], ns)
 				}
 			}
-			for i := range rec.seen {
-				s := &rec.seen[i]
+			for s := range units.Each(rec.seen) {
 				add(rec.collectiveKey(s), rec.stepOf(s), s.exposed)
 			}
 		}

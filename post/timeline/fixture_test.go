@@ -90,7 +90,7 @@ func filed(path string, devices ...*gpu) *trace.File {
 func built(o Options, files ...*trace.File) *Timeline {
 	b := NewBuilder(o)
 	for _, f := range files {
-		b.Add(f)
+		b.join(reduce(f, b.options))
 	}
 	return b.Timeline()
 }

@@ -1,8 +1,7 @@
 package timeline
 
 import (
-	"cmp"
-	"slices"
+	"busbar/internal/units"
 )
 
 // operator is the time of the kernels that compute, or the copies, of one name.
@@ -24,21 +23,18 @@ const mostOperators = 200
 
 // sumOperators returns the times of kernels that compute, and of copies, by name.
 func (s *study) sumOperators() (all []operator) {
-	of := map[int64]int{} // index in all
+	var of units.Numbers[int64]
 	for i := range s.Activities {
 		a, copies := &s.Activities[i], s.classes[i] == copying
 		if s.classes[i] == communicating {
 			continue
 		}
-		key := int64(a.Name)<<2 | int64(s.classes[i])
-		n, met := of[key]
-		if !met {
-			n = len(all)
-			of[key] = n
+		n, added := of.Of(int64(a.Name)<<2 | int64(s.classes[i]))
+		if added {
 			all = append(all, operator{s.Names[a.Name], copies, make([]int64, len(s.host)+1)})
 		}
 		all[n].Steps[s.stepOf[i]+1] += a.End - a.Start
 	}
-	slices.SortStableFunc(all, func(a, b operator) int { return cmp.Compare(b.sum(), a.sum()) })
+	units.SortBy(all, func(o operator) int64 { return -o.sum() })
 	return all[:min(len(all), mostOperators)]
 }

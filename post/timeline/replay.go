@@ -11,6 +11,7 @@ import (
 	"busbar/internal/notice"
 	"busbar/internal/notice/profiles"
 	"busbar/internal/stats"
+	"busbar/internal/units"
 	"busbar/post/trace"
 )
 
@@ -191,8 +192,7 @@ func (d *Device) rankIn(group int32) int {
 
 // device adds the calls of a device in some steps; in all of its recording if there are none.
 func (b *replayer) device(d *Device, steps []int) {
-	for i := range d.seen {
-		s := &d.seen[i]
+	for s := range units.Each(d.seen) {
 		at := milliseconds(s.start)
 		if steps != nil {
 			if !slices.Contains(steps, int(s.step)) {

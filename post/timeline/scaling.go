@@ -51,7 +51,7 @@ func scalingOf(kind string, paths []string, runs []*Timeline) (found []profiles.
 		}
 		all[i].path = paths[i]
 	}
-	slices.SortStableFunc(all, func(a, b scaled) int { return cmp.Compare(a.ranks, b.ranks) })
+	units.SortBy(all, func(s scaled) int { return s.ranks })
 	for i, s := range all[1:] {
 		if few := all[i]; few.ranks == s.ranks {
 			return nil, fmt.Errorf("%s and %s have %s each: scaling compares different numbers", few.path, s.path,
@@ -77,8 +77,7 @@ func scaledOf(t *Timeline) (s scaled, err error) {
 		return s, fmt.Errorf("nothing ran on a GPU while it was recorded")
 	}
 	slowest := map[step]float64{}
-	for i := range t.Devices {
-		d := &t.Devices[i]
+	for d := range units.Each(t.Devices) {
 		if len(d.Steps) > 0 {
 			s.read++
 		}

@@ -2,7 +2,8 @@ package timeline
 
 import (
 	"cmp"
-	"slices"
+
+	"busbar/internal/units"
 )
 
 // topExposed sets the longest exposed collectives.
@@ -13,7 +14,7 @@ func (s *study) topExposed(out *Device) {
 			order = append(order, &out.seen[i])
 		}
 	}
-	slices.SortStableFunc(order, func(a, b *seen) int { return cmp.Compare(b.exposed, a.exposed) })
+	units.SortBy(order, func(s *seen) int64 { return -s.exposed })
 	for _, c := range order[:min(cmp.Or(s.options.Top, DefaultTop), len(order))] {
 		row := out.rowOf(c)
 		e := Exposed{Name: row.Name, Group: row.Group, Bytes: row.Bytes, Stream: int(c.stream),

@@ -1,11 +1,10 @@
 package timeline
 
 import (
-	"slices"
-
 	"busbar/internal/coll"
 	"busbar/internal/notice/profiles"
 	"busbar/internal/stats"
+	"busbar/internal/units"
 )
 
 // typical is the typical time of a rank: per device the mean over its complete steps, or the whole without any; the
@@ -26,8 +25,7 @@ const (
 // typically returns the working devices, per step if each of them has steps.
 func (t *Timeline) typically() typical {
 	of := typical{per: perStep, own: t.own(), unit: t.Unit()}
-	for i := range t.Devices {
-		d := &t.Devices[i]
+	for d := range units.Each(t.Devices) {
 		if d.Span <= 0 || !d.works() {
 			continue
 		}
@@ -41,7 +39,7 @@ func (t *Timeline) typically() typical {
 
 // communicating returns its devices that communicate.
 func (y typical) communicating() typical {
-	y.devices = slices.DeleteFunc(slices.Clone(y.devices), func(d *Device) bool { return d.Comm <= 0 })
+	y.devices = units.Where(y.devices, func(d *Device) bool { return d.Comm > 0 })
 	return y
 }
 
@@ -93,8 +91,7 @@ func (y typical) calls(is func(*Collective) bool) took {
 				inWhole[i] = true
 			}
 		}
-		for i := range d.seen {
-			s := &d.seen[i]
+		for s := range units.Each(d.seen) {
 			if y.per == perStep && (s.step < 0 || !inWhole[s.step]) || !is(d.rowOf(s)) {
 				continue
 			}

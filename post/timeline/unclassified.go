@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 
+	"busbar/internal/units"
 	"busbar/post/trace"
 )
 
@@ -28,30 +29,21 @@ func (s *study) unclassified() (list []Unclassified) {
 			}
 		}
 	}
-	found := map[string]*Unclassified{} // by function: one has many names, by its types
 	for i, n := range calls {
 		if n == 0 || s.names[i].comm || s.names[i].within {
 			continue
 		}
 		f := functionOf(s.Names[i])
-		word := smell.FindString(f.name)
-		if word == "" {
-			word = smell.FindString(f.scope)
-		}
+		word := cmp.Or(smell.FindString(f.name), smell.FindString(f.scope))
 		if word == "" {
 			continue
 		}
-		name := f.String()
-		if found[name] == nil {
-			found[name] = &Unclassified{Name: name, Word: word}
-		}
-		u := found[name]
+		name := f.String() // a function has many names, by its types
+		u := units.Entry(&list, func(o Unclassified) bool { return o.Name == name },
+			Unclassified{Name: name, Word: word})
 		u.Calls += n
 		u.Sum += milliseconds(sums[i])
 		u.Share += share(sums[i], all)
-	}
-	for _, u := range found {
-		list = append(list, *u)
 	}
 	slices.SortFunc(list, func(a, b Unclassified) int {
 		return cmp.Or(cmp.Compare(b.Sum, a.Sum), cmp.Compare(a.Name, b.Name))

@@ -1,7 +1,6 @@
 package timelinedoc
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -96,10 +95,8 @@ func (s *timelineDocument) collectives() {
 
 // calls is a table of kinds of calls.
 func (s *timelineDocument) calls(of []timeline.Matched, groups []timeline.Group, text string, heads ...string) {
-	all := slices.SortedStableFunc(
-		slices.Values(of),
-		func(a, b timeline.Matched) int { return -cmp.Compare(a.Sum, b.Sum) },
-	)
+	all := slices.Clone(of)
+	units.SortBy(all, func(m timeline.Matched) float64 { return -m.Sum })
 	shown := all[:min(len(all), mostCollectives)]
 	var rows [][]string
 	for _, c := range shown {
@@ -203,7 +200,7 @@ func (s *timelineDocument) exposed() {
 	if all == nil {
 		return
 	}
-	slices.SortStableFunc(all, func(a, b call) int { return -cmp.Compare(a.Exposed.Exposed, b.Exposed.Exposed) })
+	units.SortBy(all, func(c call) float64 { return -c.Exposed.Exposed })
 	var rows [][]string
 	for _, c := range all[:min(len(all), most)] {
 		at := strings.TrimPrefix(c.Step, "ProfilerStep")
@@ -226,18 +223,15 @@ func (s *timelineDocument) unclassified() {
 	var all []timeline.Unclassified
 	for _, d := range s.Devices {
 		for _, u := range d.Unknown {
-			i := slices.IndexFunc(all, func(o timeline.Unclassified) bool { return o.Name == u.Name })
-			if i < 0 {
-				all = append(all, u)
-				continue
-			}
-			all[i].Calls, all[i].Sum, all[i].Share = all[i].Calls+u.Calls, all[i].Sum+u.Sum, max(all[i].Share, u.Share)
+			sum := units.Entry(&all, func(o timeline.Unclassified) bool { return o.Name == u.Name },
+				timeline.Unclassified{Name: u.Name, Word: u.Word})
+			sum.Calls, sum.Sum, sum.Share = sum.Calls+u.Calls, sum.Sum+u.Sum, max(sum.Share, u.Share)
 		}
 	}
 	if all == nil {
 		return
 	}
-	slices.SortStableFunc(all, func(a, b timeline.Unclassified) int { return -cmp.Compare(a.Sum, b.Sum) })
+	units.SortBy(all, func(u timeline.Unclassified) float64 { return -u.Sum })
 	var rows [][]string
 	for _, u := range all[:min(len(all), mostUnclassified)] {
 		rows = append(rows, []string{u.Name, fmt.Sprint(u.Calls), three(u.Sum), fmt.Sprintf("%.2f %%", u.Share),

@@ -16,11 +16,8 @@ import (
 // table adds a table of texts. A head that ends in > is of numbers at the right, one in ~ of texts that a terminal may
 // shorten.
 func (s *timelineDocument) table(rows [][]string, heads ...string) {
-	t := &document.Table{Rows: rows}
-	for _, head := range heads {
-		t.Columns = append(t.Columns, document.Column{Name: strings.TrimRight(head, ">~"),
-			Right: strings.HasSuffix(head, ">"), Narrow: strings.HasSuffix(head, "~")})
-	}
+	t := document.NewTable(heads...)
+	t.Rows = rows
 	s.put(t)
 }
 

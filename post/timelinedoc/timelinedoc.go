@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"fmt"
 	"reflect"
-	"slices"
 
 	"busbar/internal/document"
 	"busbar/internal/notice"
@@ -55,7 +54,7 @@ func Details(t *timeline.Timeline) []document.Block {
 
 // title begins a section.
 func (s *timelineDocument) title(text string) {
-	s.section = &document.Section{Title: text}
+	s.section = document.NewSection(text)
 	s.Document.Add(s.section)
 }
 
@@ -135,14 +134,14 @@ func aboutDevice(d *timeline.Device) string {
 
 // limits are the notes: how far the values go, and what to record next time.
 func (s *timelineDocument) limits() {
-	var facts []notice.Fact
-	var of [][]string // who has each of them
+	type limit struct {
+		notice.Fact
+		of []string // who has it
+	}
+	var all []limit
 	add := func(f notice.Fact, who string) {
-		i := slices.IndexFunc(facts, func(other notice.Fact) bool { return reflect.DeepEqual(f, other) })
-		if i < 0 {
-			i, facts, of = len(facts), append(facts, f), append(of, nil)
-		}
-		of[i] = units.AddOnce(of[i], who)
+		one := units.Entry(&all, func(l limit) bool { return reflect.DeepEqual(f, l.Fact) }, limit{Fact: f})
+		one.of = units.AddOnce(one.of, who)
 	}
 	for _, n := range s.Notes {
 		if len(s.Files) == 1 {
@@ -156,12 +155,13 @@ func (s *timelineDocument) limits() {
 		}
 	}
 	var texts []string
-	for i, f := range facts {
-		text := notice.Paragraph(f)
-		if who := units.Some(of[i]); who != "" && len(of[i]) < max(len(s.Devices), len(s.Files)) {
+	var facts []notice.Fact
+	for _, l := range all {
+		text := notice.Paragraph(l.Fact)
+		if who := units.Some(l.of); who != "" && len(l.of) < max(len(s.Devices), len(s.Files)) {
 			text = who + ": " + text
 		}
-		texts = append(texts, text)
+		texts, facts = append(texts, text), append(facts, l.Fact)
 	}
 	s.list("Limits:", texts)
 	s.list("Next time:", notice.ToDos(facts...))

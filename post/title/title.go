@@ -11,6 +11,11 @@ func Placement(p coll.Placement) string {
 	return "out-of-place"
 }
 
+// KnownPlacement is that word, or "" where the placement is not known.
+func KnownPlacement(p coll.Placement) string {
+	return Known(p != 0, func() string { return Placement(p) })
+}
+
 // Known returns a word, or "" where it is not known: another tool's file may lack it.
 func Known(known bool, word func() string) string {
 	if !known {

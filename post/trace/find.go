@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"busbar/internal/notice"
+	"busbar/post/input"
 )
 
 // Files expands files and folders (with subfolders) to their traces, sorted within a folder, without duplicates. In
@@ -90,7 +91,7 @@ func Is(path string) (bool, error) {
 		return false, err
 	}
 	defer file.Close()
-	text, err := unpacked(file)
+	text, err := input.Unpacked(file, chunkBytes)
 	if err != nil {
 		return false, nil // a failed close loses no data
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"busbar/internal/coll"
+	"busbar/internal/units"
 )
 
 // madeCall is a call, described by an operator or a kernel.
@@ -104,7 +105,7 @@ func ofCollective(name []byte, carries bool) bool {
 
 // groupTable numbers communicators.
 type groupTable struct {
-	byKey map[[4]int32]int32 // by their descriptions
+	byKey units.Numbers[[4]int32] // by their descriptions
 	all   []rawGroup
 }
 
@@ -124,10 +125,8 @@ func (t *groupTable) index(g *gathered, a *arguments) int32 {
 	for i, of := range []argument{argGroupName, argGroupAbout, argGroupRanks, argGroupSize} {
 		key[i] = g.words.index(a[of])
 	}
-	i, ok := t.byKey[key]
-	if !ok {
-		i = int32(len(t.all))
-		t.byKey[key] = i
+	i, added := t.byKey.Of(key)
+	if added {
 		t.all = append(t.all, rawGroup{Group: Group{Name: g.words.text(a[argGroupName]),
 			About: g.words.text(a[argGroupAbout]), Ranks: rankList(a[argGroupRanks]), Size: size, Rank: Unknown}})
 	}
@@ -135,7 +134,7 @@ func (t *groupTable) index(g *gathered, a *arguments) int32 {
 	if first, stride := a.number(argFirstRank), a.number(argRankStride); stride > 0 && first >= 0 {
 		group.first, group.stride = first, stride
 	}
-	return i
+	return int32(i)
 }
 
 // mostRanks exceeds any real world size; a file with more is damaged.

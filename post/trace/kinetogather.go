@@ -3,6 +3,8 @@ package trace
 import (
 	"bytes"
 	"strings"
+
+	"busbar/internal/units"
 )
 
 // gathered is the retained part of the events. Times are nanoseconds in the file's clock.
@@ -10,7 +12,7 @@ type gathered struct {
 	keep     func(string) bool
 	names    interner
 	words    interner                // repeated texts: collectives, types, communicators
-	threads  map[[2]int32]int32      // by the texts of pid and tid
+	threads  units.Numbers[[2]int32] // by the texts of pid and tid
 	pids     []int64                 // of each thread; Unknown for a pid that is not a number
 	devices  map[int64][]rawActivity // in file order
 	groups   groupTable
@@ -27,10 +29,8 @@ func newGathered(keep func(string) bool) *gathered {
 		keep:     keep,
 		devices:  map[int64][]rawActivity{},
 		wanted:   map[string]bool{},
-		threads:  map[[2]int32]int32{},
 		host:     map[int64]*hostCall{},
 		external: map[int64]int32{},
-		groups:   groupTable{byKey: map[[4]int32]int32{}},
 	}
 }
 
@@ -153,46 +153,38 @@ func (g *gathered) wants(name []byte) bool {
 
 // interner assigns a number to each distinct text.
 type interner struct {
-	byText map[string]int32 // raw
+	byText units.Numbers[string] // raw
 	texts  []string
 }
 
 // index returns the number of a JSON text.
 func (n *interner) index(value []byte) int32 {
 	if i, ok := n.byText[string(value)]; ok {
-		return i
+		return int32(i)
 	}
 	return n.add(string(value), strings.ToValidUTF8(text(value), "�"))
 }
 
 // add returns the number of a raw text.
 func (n *interner) add(spelled, text string) int32 {
-	i, ok := n.byText[spelled]
-	if !ok {
-		if n.byText == nil {
-			n.byText = map[string]int32{}
-		}
-		i = int32(len(n.texts))
-		n.byText[spelled] = i
+	i, added := n.byText.Of(spelled)
+	if added {
 		n.texts = append(n.texts, text)
 	}
-	return i
+	return int32(i)
 }
 
 func (n *interner) text(value []byte) string { return n.texts[n.index(value)] }
 
 // thread returns the number of an event's thread.
 func (g *gathered) thread(e *event) int32 {
-	key := [2]int32{g.words.index(e.pid), g.words.index(e.tid)}
-	i, ok := g.threads[key]
-	if !ok {
-		i = int32(len(g.pids))
-		g.threads[key] = i
+	i, added := g.threads.Of([2]int32{g.words.index(e.pid), g.words.index(e.tid)})
+	if added {
 		pid, ok := decimal(e.pid, 0)
 		if !ok {
 			pid = Unknown
 		}
 		g.pids = append(g.pids, pid)
 	}
-	return i
+	return int32(i)
 }

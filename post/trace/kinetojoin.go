@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"slices"
 	"sort"
+
+	"busbar/internal/units"
 )
 
 // fillDevice sets a device's activities, calls and groups. Duplicate activities count once.
@@ -14,7 +16,7 @@ func (g *gathered) fillDevice(d *Device, raw []rawActivity, zero int64) {
 	raw = slices.CompactFunc(raw, func(a, b rawActivity) bool { return inTime(a, b) == 0 })
 	d.Names = g.names.texts
 	d.Activities = make([]Activity, len(raw))
-	made := map[callKey]int32{}
+	var made units.Numbers[callKey]
 	for i := range raw {
 		a := &raw[i]
 		launch := g.launch(a)
@@ -25,7 +27,7 @@ func (g *gathered) fillDevice(d *Device, raw []rawActivity, zero int64) {
 				d.Process = process
 			}
 		}
-		g.join(d, a, launch, made)
+		g.join(d, a, launch, &made)
 		a.Start, a.End = a.Start-zero, a.End-zero
 		d.Activities[i] = a.Activity
 	}
@@ -34,16 +36,16 @@ func (g *gathered) fillDevice(d *Device, raw []rawActivity, zero int64) {
 
 // giveGroups sets the groups of a device's calls.
 func (g *gathered) giveGroups(d *Device) {
-	number := map[int32]int32{Unknown: Unknown}
-	for i := range d.Calls {
-		c := &d.Calls[i]
-		n, ok := number[c.Group]
-		if !ok {
-			n = int32(len(d.Groups))
-			number[c.Group] = n
+	var numbers units.Numbers[int32]
+	for c := range units.Each(d.Calls) {
+		if c.Group == Unknown {
+			continue
+		}
+		n, added := numbers.Of(c.Group)
+		if added {
 			d.Groups = append(d.Groups, g.groups.all[c.Group].Group)
 		}
-		c.Group = n
+		c.Group = int32(n)
 	}
 }
 
@@ -72,7 +74,7 @@ type callKey struct {
 }
 
 // join sets the call of a kernel.
-func (g *gathered) join(d *Device, a *rawActivity, launch *hostCall, made map[callKey]int32) {
+func (g *gathered) join(d *Device, a *rawActivity, launch *hostCall, made *units.Numbers[callKey]) {
 	if a.Kind != Kernel || a.own == Unknown && !ofCollective([]byte(g.names.texts[a.Name]), false) {
 		return
 	}
@@ -89,13 +91,11 @@ func (g *gathered) join(d *Device, a *rawActivity, launch *hostCall, made map[ca
 			key = callKey{op: Unknown, own: Unknown, external: a.external}
 		}
 	}
-	i, ok := made[key]
-	if !ok {
-		i = int32(len(d.Calls))
-		made[key] = i
+	i, added := made.Of(key)
+	if added {
 		d.Calls = append(d.Calls, g.inGroup(*call))
 	}
-	a.Call = i
+	a.Call = int32(i)
 }
 
 // operator returns the host operator or range that launched a collective's kernel, or Unknown.

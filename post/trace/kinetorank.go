@@ -7,12 +7,12 @@ import (
 	"strconv"
 
 	"busbar/internal/notice/profiles"
+	"busbar/internal/units"
 )
 
 // completeGroups fills in truncated rank lists of groups from distributedInfo or from the stride.
 func (g *gathered) completeGroups(info distributed) {
-	for i := range g.groups.all {
-		group := &g.groups.all[i]
+	for group := range units.Each(g.groups.all) {
 		var listed processGroup
 		if n := slices.IndexFunc(info.Groups, func(p processGroup) bool { return p.Name == group.Name }); n >= 0 {
 			listed = info.Groups[n]
@@ -42,13 +42,13 @@ func (f *File) place(info distributed, process int64) {
 	if len(f.Devices) == 0 {
 		return
 	}
-	rank, from := within(rankOfPath(f.Path), info.World), "file name"
+	rank := within(rankOfPath(f.Path), info.World)
 	if info.Rank != nil {
-		rank, from = *info.Rank, "distributedInfo"
+		rank = *info.Rank
 	}
 	main := slices.MaxFunc(f.Devices, func(a, b *Device) int { return len(a.Activities) - len(b.Activities) })
 	if rank != Unknown {
-		main.Rank, main.RankFrom = rank, from
+		main.Rank = rank
 	}
 	for _, d := range f.Devices {
 		d.World, d.Host = info.World, hostOfPath(f.Path, process)

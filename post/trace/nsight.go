@@ -4,11 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
 	"modernc.org/sqlite"
 
 	"busbar/internal/notice"
+	"busbar/internal/units"
 )
 
 // nsight is an export of Nsight Systems during reading: first the GPU activities, then the host calls, since only
@@ -42,8 +42,7 @@ func readNsight(ctx context.Context, path string, o Options) (*File, error) {
 	n.readCalls()
 	n.readDiagnostics()
 	n.finish()
-	var damage *sqlite.Error
-	if errors.As(db.err, &damage) {
+	if _, damaged := errors.AsType[*sqlite.Error](db.err); damaged {
 		return nil, fmt.Errorf("%w; export the report again", db.err)
 	}
 	return n.file, db.err
@@ -68,9 +67,7 @@ func (n *nsight) finish() {
 
 // note adds a fact unless present.
 func (f *File) note(note notice.Fact) {
-	if !slices.Contains(f.Notes, note) {
-		f.Notes = append(f.Notes, note)
-	}
+	f.Notes = units.AddOnce(f.Notes, note)
 }
 
 // processOf and pidOf split an export's global thread id: 24 bits of thread, 24 bits of process, then the machine.

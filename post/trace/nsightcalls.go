@@ -1,6 +1,6 @@
 package trace
 
-import "slices"
+import "busbar/internal/units"
 
 // ranOn is an activity and its device.
 type ranOn struct {
@@ -40,8 +40,6 @@ func (n *nsight) launch(p *process, thread int64, correlation uint32, at int64) 
 		if u != nil && a.node == 0 {
 			u.ran = append(u.ran, ran)
 		}
-		if last := p.threads[thread]; !slices.Contains(last, ran.device) {
-			p.threads[thread] = append(last, ran.device)
-		}
+		p.threads[thread] = units.AddOnce(p.threads[thread], ran.device)
 	}
 }

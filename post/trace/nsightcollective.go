@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"busbar/internal/coll"
+	"busbar/internal/units"
 )
 
 // operations are NCCL's calls that move data between ranks, with RCCL's names.
@@ -37,12 +38,9 @@ func (v *nvtx) assignCalls() {
 // collectives use. Other copies are NCCL's bookkeeping.
 func (v *nvtx) assign(d *nsightDevice, ran []*rawActivity, calls []ncclRange, devices int) {
 	copies := !slices.ContainsFunc(ran, func(a *rawActivity) bool { return a.Kind == Kernel })
-	var carriers []*rawActivity
-	for _, a := range ran {
-		if a.Kind == Kernel || copies && a.Kind >= MemcpyDeviceToDevice && a.Kind <= MemcpyOther {
-			carriers = append(carriers, a)
-		}
-	}
+	carriers := units.Where(ran, func(a *rawActivity) bool {
+		return a.Kind == Kernel || copies && a.Kind >= MemcpyDeviceToDevice && a.Kind <= MemcpyOther
+	})
 	if carriers == nil {
 		return
 	}
@@ -57,9 +55,7 @@ func (v *nvtx) assign(d *nsightDevice, ran []*rawActivity, calls []ncclRange, de
 func (v *nvtx) callOf(d *nsightDevice, calls []ncclRange, devices int) Call {
 	var names []string
 	for _, c := range calls {
-		if !slices.Contains(names, c.name) {
-			names = append(names, c.name)
-		}
+		names = units.AddOnce(names, c.name)
 	}
 	call := Call{Name: strings.Join(names, "+"), What: coll.Other, Bytes: Unknown, Group: Unknown, Seq: Unknown,
 		Peer: Unknown, Parts: max(1, len(calls)/devices)}
@@ -88,13 +84,11 @@ func (v *nvtx) group(d *nsightDevice, comm uint64) int32 {
 	if comm == 0 {
 		return Unknown
 	}
-	i, known := d.groups[comm]
-	if !known {
-		i = int32(len(d.device.Groups))
-		d.groups[comm] = i
+	i, added := d.groups.Of(comm)
+	if added {
 		d.device.Groups = append(d.device.Groups, v.groupOf(d, comm))
 	}
-	return i
+	return int32(i)
 }
 
 // groupOf returns a communicator from a device's view. A process's only rank in it belongs to the device, whatever the

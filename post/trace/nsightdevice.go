@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"busbar/internal/notice/profiles"
+	"busbar/internal/units"
 )
 
 // deviceKey identifies a device of an export: several processes may share one, and a process may use several.
@@ -17,7 +18,7 @@ type nsightDevice struct {
 	device *Device
 	raw    []rawActivity
 	names  interner
-	groups map[uint64]int32 // index in device.Groups by the hash of the communicator
+	groups units.Numbers[uint64] // index in device.Groups by the hash of the communicator
 }
 
 // process is a process that used GPUs.
@@ -39,8 +40,8 @@ func (n *nsight) deviceOf(global, id int64) *nsightDevice {
 			return d
 		}
 	}
-	d := &nsightDevice{key: deviceKey{global, id}, groups: map[uint64]int32{}, device: &Device{Rank: Unknown,
-		Host: n.session.host, Process: pidOf(global), ID: int(id), Origin: n.session.origin}}
+	d := &nsightDevice{key: deviceKey{global, id}, device: &Device{Rank: Unknown, Host: n.session.host,
+		Process: pidOf(global), ID: int(id), Origin: n.session.origin}}
 	p.devices = append(p.devices, d)
 	return d
 }

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"busbar/internal/notice/profiles"
+	"busbar/internal/units"
 )
 
 // noteMissing records which values are missing in the recording or the export.
@@ -31,8 +32,8 @@ func (n *nsight) noteMissing() {
 // ncclKernels returns the number of NCCL kernels, and of those in CUDA graphs, whose calls are unknown.
 func (f *File) ncclKernels() (all, replayed int) {
 	for _, d := range f.Devices {
-		for i := range d.Activities {
-			if a := &d.Activities[i]; a.Kind == Kernel && strings.HasPrefix(d.Names[a.Name], "nccl") {
+		for a := range units.Each(d.Activities) {
+			if a.Kind == Kernel && strings.HasPrefix(d.Names[a.Name], "nccl") {
 				all++
 				if a.Graph {
 					replayed++

@@ -4,6 +4,8 @@ import (
 	"encoding/binary"
 	"slices"
 	"strings"
+
+	"busbar/internal/units"
 )
 
 // payload is the payload of an NCCL range. Missing fields are Unknown, comm is 0.
@@ -47,9 +49,7 @@ func (n *nsight) readPayloadSchemas() {
 	n.scan("NVTX_PAYLOAD_SCHEMA_ENTRIES", columns, func(r row) {
 		key := schemaKey{r.or(0, 0), r.or(1, 0)}
 		f := field{name: r.text(3), offset: r.or(4, 0), kind: r.or(2, 0)}
-		if !slices.Contains(n.payloads[key], f) {
-			n.payloads[key] = append(n.payloads[key], f)
-		}
+		n.payloads[key] = units.AddOnce(n.payloads[key], f)
 	})
 }
 

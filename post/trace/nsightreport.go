@@ -3,8 +3,9 @@ package trace
 import (
 	"bytes"
 	"path/filepath"
-	"regexp"
 	"strings"
+
+	"busbar/internal/units"
 )
 
 // reportMagic is the first bytes of Nsight Systems' own files.
@@ -28,17 +29,5 @@ func isReport(path string, head []byte) bool {
 // ExportCommand returns the command that exports a report to SQLite with all tables needed here.
 func ExportCommand(report string) string {
 	out := strings.TrimSuffix(report, filepath.Ext(report)) + ".sqlite"
-	return "nsys export --type=sqlite --include-blobs=true --force-overwrite=true --output=" +
-		shellWord(out) + " " + shellWord(report)
-}
-
-// special are characters that a shell interprets.
-var special = regexp.MustCompile(`[^\pL\d%+,./:=@_-]`)
-
-// shellWord quotes a word for a shell.
-func shellWord(s string) string {
-	if special.MatchString(s) {
-		return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
-	}
-	return s
+	return "nsys export --type=sqlite --include-blobs=true --force-overwrite=true --output=" + units.Shell(out, report)
 }

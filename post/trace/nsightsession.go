@@ -2,6 +2,7 @@ package trace
 
 import (
 	"path/filepath"
+	"regexp"
 	"strings"
 
 	"busbar/internal/notice/profiles"
@@ -76,9 +77,9 @@ func (n *nsight) nameDevices() {
 	}
 }
 
-// lostWords occur in Nsight Systems' reports of lost events, of any severity.
-var lostWords = []string{"lost", "dropped", "incomplete", "might be missing", "not all", "have not been collected",
-	"were not collected", "overflow"}
+// lostEvents are words of Nsight Systems' reports of lost events, of any severity.
+var lostEvents = regexp.MustCompile(
+	`(?i)lost|dropped|incomplete|might be missing|not all|(have not been|were not) collected|overflow`)
 
 // severeDiagnostic is Nsight Systems' number for warnings; the next is errors, then verbose.
 const severeDiagnostic = 2
@@ -87,10 +88,7 @@ const severeDiagnostic = 2
 func (n *nsight) readDiagnostics() {
 	n.scan("DIAGNOSTIC_EVENT", []string{"severity", "text"}, func(r row) {
 		text := strings.TrimSuffix(strings.Join(strings.Fields(r.text(1)), " "), ".")
-		lower, lost := strings.ToLower(text), false
-		for _, word := range lostWords {
-			lost = lost || strings.Contains(lower, word)
-		}
+		lost := lostEvents.MatchString(text)
 		if text != "" && (lost || r.or(0, 0) >= severeDiagnostic) {
 			n.file.note(profiles.NsightWarning{Text: text, Lost: lost})
 		}

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"io"
 	"os"
+
+	"busbar/post/input"
 )
 
 // Options control reading.
@@ -31,7 +33,7 @@ func Read(ctx context.Context, path string, o Options) (*File, error) {
 }
 
 func readSource(ctx context.Context, r io.Reader, path string, o Options) (*File, error) {
-	text, err := unpacked(r)
+	text, err := input.Unpacked(r, chunkBytes)
 	if err != nil {
 		return nil, err
 	}

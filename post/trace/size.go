@@ -1,6 +1,7 @@
 package trace
 
 import (
+	"fmt"
 	"strings"
 
 	"busbar/internal/coll"
@@ -56,19 +57,43 @@ func sizeOf(elements int64, bytes int) int64 {
 }
 
 // torchTypes are torch's types that coll names differently or lacks.
-var torchTypes = map[string]struct {
+var torchTypes = func() map[string]torchType {
+	all := map[string]torchType{}
+	for line := range strings.Lines(torchTypesText) {
+		var word string
+		var t torchType
+		_, _ = fmt.Sscan(line, &word, &t.name, &t.bytes) // a test reads all
+		all[word] = t
+	}
+	return all
+}()
+
+type torchType struct {
 	name  string
 	bytes int
-}{
-	"long": {"int64", 8}, "longint": {"int64", 8}, "byte": {"uint8", 1}, "unsignedchar": {"uint8", 1},
-	"signedchar": {"int8", 1},
-	"short":      {"int16", 2}, "shortint": {"int16", 2}, "int16": {"int16", 2}, "uint16": {"uint16", 2},
-	"bool":          {"bool", 1},
-	"float8_e4m3fn": {"float8e4m3", 1}, "float8_e5m2": {"float8e5m2", 1}, "float8_e4m3fnuz": {"float8e4m3fnuz", 1},
-	"float8_e5m2fnuz": {"float8e5m2fnuz", 1}, "float8_e8m0fnu": {"float8e8m0fnu", 1},
-	"complexhalf": {"complex32", 4}, "complexfloat": {"complex64", 8}, "complexdouble": {"complex128", 16},
-	"complex<float>": {"complex64", 8}, "complex<double>": {"complex128", 16},
 }
+
+// torchTypesText has torch's name, our name and the size in bytes.
+const torchTypesText = `long int64 8
+longint int64 8
+byte uint8 1
+unsignedchar uint8 1
+signedchar int8 1
+short int16 2
+shortint int16 2
+int16 int16 2
+uint16 uint16 2
+bool bool 1
+float8_e4m3fn float8e4m3 1
+float8_e5m2 float8e5m2 1
+float8_e4m3fnuz float8e4m3fnuz 1
+float8_e5m2fnuz float8e5m2fnuz 1
+float8_e8m0fnu float8e8m0fnu 1
+complexhalf complex32 4
+complexfloat complex64 8
+complexdouble complex128 16
+complex<float> complex64 8
+complex<double> complex128 16`
 
 // elementType returns our name, if any, for a type of torch or C, and its size in bytes; 0 if unknown.
 func elementType(word string) (name string, bytes int) {

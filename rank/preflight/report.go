@@ -152,8 +152,7 @@ func (r Row) show(table *document.Table) {
 // document returns the rows as a table with advice, and the overall verdict.
 func (c *Checklist) document(rows []Row, worst notice.Severity) *document.Document {
 	d := &document.Document{Kind: "preflight", Title: c.title}
-	table := &document.Table{Columns: []document.Column{{Name: "verdict"}, {Name: "check"},
-		{Name: "found", Wrap: true}}}
+	table := document.NewTable("verdict", "check", "found…")
 	data, count := preflightReport{Verdict: verdicts[worst]}, map[notice.Severity]int{}
 	for _, r := range rows {
 		count[r.Severity]++

@@ -27,18 +27,17 @@ func Is(head []byte) bool {
 	if IsPickle(head) && bytes.IndexByte([]byte("}](\x95"), head[2]) >= 0 {
 		return true
 	}
-	entries := false
-	for _, key := range []string{`"record_id"`, `"profiling_name"`, `"collective_seq_id"`} {
-		entries = entries || bytes.Contains(head, []byte(key))
-	}
 	switch keys := topKeys(head); {
 	case slices.Contains(keys, "pg_config"), slices.Contains(keys, "pg_status"):
 		return true
 	case slices.Contains(keys, "entries"), bytes.HasPrefix(bytes.TrimLeft(head, " \t\r\n"), []byte("[")):
-		return entries
+		return entryKeys.Match(head)
 	}
 	return false
 }
+
+// entryKeys are some of the keys of an operation.
+var entryKeys = regexp.MustCompile(`"(record_id|profiling_name|collective_seq_id)"`)
 
 // topKeys are the keys of a JSON object, as far as its beginning has them.
 func topKeys(head []byte) (keys []string) {

@@ -2,10 +2,8 @@ package logline
 
 import (
 	"bufio"
-	"compress/gzip"
 	"encoding/json"
 	"errors"
-	"io"
 	"regexp"
 	"strings"
 )
@@ -24,19 +22,6 @@ func NextLine(r *bufio.Reader) (line string, ended bool, err error) {
 		}
 		return strings.TrimRight(string(text), "\r\n"), err == nil, err
 	}
-}
-
-// Opened decompresses by the first bytes of the file.
-func Opened(r io.Reader) (*bufio.Reader, error) {
-	b := bufio.NewReaderSize(r, HeadBytes)
-	if head, _ := b.Peek(2); string(head) != "\x1f\x8b" {
-		return b, nil
-	}
-	z, err := gzip.NewReader(b)
-	if err != nil {
-		return nil, err
-	}
-	return bufio.NewReaderSize(z, HeadBytes), nil
 }
 
 // colour is a colour without its escape character, which text pasted from a terminal lacks too.
