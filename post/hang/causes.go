@@ -201,23 +201,14 @@ func (a *analysis) addOthers() {
 	for _, e := range a.of(watchdog.Stuck) {
 		a.note(placeOf(e), hangs.WatchdogStuck{Ranks: ranksOf([]*watchdog.Event{e}), Text: e.Text})
 	}
-	var lost hangs.Ranks
-	for _, d := range a.Dumps {
-		if c := a.root; c != nil && d.Lost && slices.Contains(c.absent, d.Rank) {
-			lost = append(lost, d.Rank)
-		}
-	}
-	if len(lost) > 0 {
-		a.doubt(hangs.RingLost{Ranks: lost})
+	if a.root != nil {
+		a.doubtRings(a.root.absent)
 	}
 }
 
 // waits is who waits in what.
 func (c *candidate) waits() hangs.Entered {
-	if len(c.sides) > 0 {
-		return hangs.Entered{Ranks: c.entered(), Call: c.named(c.sides[0].call)}
-	}
-	return hangs.Entered{Ranks: c.entered(), Call: c.call()}
+	return hangs.Entered{Ranks: c.entered(), Call: c.entering()}
 }
 
 // doubtStates adds where the kernel started on some ranks only.

@@ -19,9 +19,9 @@ type lines struct {
 // of returns the events of some kinds.
 func (l *lines) of(kinds ...watchdog.Kind) (all []*watchdog.Event) {
 	for _, log := range l.logs {
-		for i := range log.Events {
-			if slices.Contains(kinds, log.Events[i].Kind) {
-				all = append(all, &log.Events[i])
+		for e := range units.Each(log.Events) {
+			if slices.Contains(kinds, e.Kind) {
+				all = append(all, e)
 			}
 		}
 	}

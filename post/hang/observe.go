@@ -190,9 +190,9 @@ func place(f evidence.Frame) string { return fmt.Sprintf("%s:%d", filepath.Base(
 
 // ownFrame is the innermost frame that is not of a library; nil if there is none.
 func ownFrame(frames []evidence.Frame) *evidence.Frame {
-	for i := range frames {
-		if !isLibrary(frames[i].File) {
-			return &frames[i]
+	for f := range units.Each(frames) {
+		if !isLibrary(f.File) {
+			return f
 		}
 	}
 	return nil

@@ -8,6 +8,7 @@ import (
 
 	"busbar/internal/notice"
 	"busbar/internal/notice/hangs"
+	"busbar/internal/units"
 	"busbar/post/hang/evidence"
 	"busbar/post/hang/stack"
 	"busbar/post/hang/watchdog"
@@ -285,23 +286,20 @@ func (a *analysis) insufficient(c *candidate) {
 	default:
 		fact.Absent, fact.Call, fact.Last = c.absent, &call, lastCommon(c)
 	}
-	a.doubtRings(c)
+	if c != nil && c.p2p { // a ring may have lost what would show whether sends have their receives
+		a.doubtRings(c.entered())
+	}
 	a.set(fact, nil, call, unclear)
 	a.observe(c)
 	a.ncclFindings(isError)
 }
 
-// doubtRings adds the rings that lost what would show whether sends have their receives.
-func (a *analysis) doubtRings(c *candidate) {
-	if c == nil || !c.p2p {
-		return
-	}
-	var lost hangs.Ranks
-	for _, rank := range c.entered() {
-		if d := a.dump(rank); d != nil && d.Lost {
-			lost = append(lost, rank)
-		}
-	}
+// doubtRings adds those of the ranks whose rings lost entries.
+func (a *analysis) doubtRings(ranks []int) {
+	lost := units.Where(ranks, func(rank int) bool {
+		d := a.dump(rank)
+		return d != nil && d.Lost
+	})
 	if len(lost) > 0 {
 		a.doubt(hangs.RingLost{Ranks: lost})
 	}

@@ -50,8 +50,8 @@ func (s *Tables) Add(f *result.File) ([]notice.Notice, error) {
 	case f.Run.Pattern != nil:
 		s.doc.Add(s.patternRun(f))
 		s.judged.AddRun(&f.Run)
-		for i := range f.Records {
-			s.judged.Add(result.Row{Run: &f.Run, Record: &f.Records[i]})
+		for r := range units.Each(f.Records) {
+			s.judged.Add(result.Row{Run: &f.Run, Record: r})
 		}
 	default:
 		s.doc.Add(s.collectiveRun(f))
@@ -181,9 +181,10 @@ func (s *Tables) collectiveRun(f *result.File) *document.Section {
 	var records []*result.Record
 	for r := range units.Each(f.Records) {
 		records = append(records, r)
-		ceilings.Add(result.Row{Run: &f.Run, Record: r})
-		s.ceilings.Add(result.Row{Run: &f.Run, Record: r})
-		s.curves.Add(result.Row{Run: &f.Run, Record: r})
+		row := result.Row{Run: &f.Run, Record: r}
+		ceilings.Add(row)
+		s.ceilings.Add(row)
+		s.curves.Add(row)
 	}
 	for _, table := range units.GroupBy(records, titleOf) {
 		k := titleOf(table[0])
