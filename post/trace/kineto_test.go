@@ -106,8 +106,8 @@ func training(t testing.TB) ([]byte, tracetest.Answers) {
 func TestTraining(t *testing.T) {
 	text, want := training(t)
 	d := only(t, read(t, "x.json", text))
-	wantText(t, fmt.Sprintf("%d %s %d %s %s %d %+v", d.Rank, d.RankFrom, d.World, d.NCCL, d.GPU, d.Process, d.Groups),
-		"1 distributedInfo 4 2.27.5 Test GPU 4711 [{Name:0 About:default_pg Ranks:[0 1 2 3] Size:4 Rank:1}]")
+	wantText(t, fmt.Sprintf("%d %d %s %s %d %+v", d.Rank, d.World, d.NCCL, d.GPU, d.Process, d.Groups),
+		"1 4 2.27.5 Test GPU 4711 [{Name:0 About:default_pg Ranks:[0 1 2 3] Size:4 Rank:1}]")
 	must.Len(t, 12, d.Calls)
 	must.Len(t, 3, d.Ranges)
 	must.EqOp(t, "ProfilerStep#5", d.Ranges[2].Name)

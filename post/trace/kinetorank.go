@@ -42,13 +42,13 @@ func (f *File) place(info distributed, process int64) {
 	if len(f.Devices) == 0 {
 		return
 	}
-	rank, from := within(rankOfPath(f.Path), info.World), "file name"
+	rank := within(rankOfPath(f.Path), info.World)
 	if info.Rank != nil {
-		rank, from = *info.Rank, "distributedInfo"
+		rank = *info.Rank
 	}
 	main := slices.MaxFunc(f.Devices, func(a, b *Device) int { return len(a.Activities) - len(b.Activities) })
 	if rank != Unknown {
-		main.Rank, main.RankFrom = rank, from
+		main.Rank = rank
 	}
 	for _, d := range f.Devices {
 		d.World, d.Host = info.World, hostOfPath(f.Path, process)

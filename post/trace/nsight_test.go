@@ -173,13 +173,13 @@ call 60/60 160 161 5
 kernel 60/0 0 9 171 200 5 - ncclDevKernel_AllReduce`)
 	var got strings.Builder
 	for _, d := range f.Devices {
-		fmt.Fprintln(&got, d.Process, d.ID, d.Rank, d.World, d.RankFrom, d.Calls, d.Groups, d.Activities[0].Launch,
+		fmt.Fprintln(&got, d.Process, d.ID, d.Rank, d.World, d.Calls, d.Groups, d.Activities[0].Launch,
 			len(d.Ranges))
 	}
 	wantText(t, &got, `
-50 0 0 3 NCCL's communicator of 3 ranks [{ncclAllReduce all_reduce 800  0 -1 -1 1 <nil>}] [{0x7  [] 3 0}] 160 2
-50 1 1 3 NCCL's communicator of 3 ranks [{ncclAllReduce all_reduce 800  0 -1 -1 1 <nil>}] [{0x7  [] 3 1}] 161 2
-60 0 2 3 NCCL's communicator of 3 ranks [{ncclAllReduce all_reduce 800  0 -1 -1 1 <nil>}] [{0x7  [] 3 2}] 160 0`)
+50 0 0 3 [{ncclAllReduce all_reduce 800  0 -1 -1 1 <nil>}] [{0x7  [] 3 0}] 160 2
+50 1 1 3 [{ncclAllReduce all_reduce 800  0 -1 -1 1 <nil>}] [{0x7  [] 3 1}] 161 2
+60 0 2 3 [{ncclAllReduce all_reduce 800  0 -1 -1 1 <nil>}] [{0x7  [] 3 2}] 160 0`)
 }
 
 // TestExportGraphs covers a CUDA graph with recorded nodes, and one recorded as a whole, once without times.
@@ -231,17 +231,17 @@ func TestExportRanks(t *testing.T) {
 		return fmt.Sprintf("capture PROCESS_0:ENVIRONMENT_VARIABLE %s=%q\n", name, value)
 	}
 	for _, test := range []struct{ file, lines, want string }{
-		{"run.sqlite", "", "-1 0 "},
-		{"rank_1.sqlite", variable("WORLD_SIZE", "16") + variable("RANK", "12"), "12 16 environment variable RANK"},
-		{"run.sqlite", variable("SLURM_PROCID", "2"), "2 0 environment variable SLURM_PROCID"},
-		{"run.sqlite", variable("LOCAL_RANK", "2"), "-1 0 "},
-		{"rank_1.sqlite", "mpi 50/50 6", "6 0 MPI's rank in the file"},
-		{"rank_1.sqlite", "", "1 0 file name"},
-		{"run.sqlite", joined, "2 3 NCCL's communicator of 3 ranks"},
-		{"run.sqlite", joined + variable("WORLD_SIZE", "9"), "-1 0 "},
+		{"run.sqlite", "", "-1 0"},
+		{"rank_1.sqlite", variable("WORLD_SIZE", "16") + variable("RANK", "12"), "12 16"},
+		{"run.sqlite", variable("SLURM_PROCID", "2"), "2 0"},
+		{"run.sqlite", variable("LOCAL_RANK", "2"), "-1 0"},
+		{"rank_1.sqlite", "mpi 50/50 6", "6 0"},
+		{"rank_1.sqlite", "", "1 0"},
+		{"run.sqlite", joined, "2 3"},
+		{"run.sqlite", joined + variable("WORLD_SIZE", "9"), "-1 0"},
 	} {
 		d := only(t, exportedAs(t, test.file, "kernel 50/0 0 9 10 15 1 - gemm\n"+test.lines))
-		wantText(t, fmt.Sprintln(d.Rank, d.World, d.RankFrom), test.want)
+		wantText(t, fmt.Sprintln(d.Rank, d.World), test.want)
 	}
 }
 

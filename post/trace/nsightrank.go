@@ -1,7 +1,6 @@
 package trace
 
 import (
-	"fmt"
 	"slices"
 	"strconv"
 )
@@ -28,7 +27,7 @@ func (n *nsight) rankDevices() {
 	n.scan("MPI_RANKS", []string{"globalTid", "rank"}, func(r row) { mpi[processOf(r.or(0, 0))] = r.or(1, Unknown) })
 	for _, d := range busy {
 		if r, ok := mpi[d.key.process]; ok && perProcess[d.key.process] == 1 {
-			d.device.Rank, d.device.RankFrom = int(r), "MPI's rank in the file"
+			d.device.Rank = int(r)
 		}
 	}
 	world := n.environmentNumber("WORLD_SIZE", 0)
@@ -50,12 +49,12 @@ func (n *nsight) environmentNumber(name string, other int) int {
 func (n *nsight) rankOnly(d *Device, world int) {
 	for _, v := range rankVariables {
 		if rank := n.environmentNumber(v.rank, Unknown); rank != Unknown {
-			d.Rank, d.RankFrom, d.World = rank, "environment variable "+v.rank, n.environmentNumber(v.world, 0)
+			d.Rank, d.World = rank, n.environmentNumber(v.world, 0)
 			return
 		}
 	}
 	if r := within(rankOfPath(n.file.Path), world); r != Unknown && d.Rank == Unknown {
-		d.Rank, d.RankFrom = r, "file name"
+		d.Rank = r
 	}
 }
 
@@ -91,6 +90,5 @@ func (v *nvtx) communicatorRanks(devices []*nsightDevice, world int) {
 	}
 	for _, d := range devices {
 		d.device.Rank, d.device.World = int(largest[d].rank), int(size)
-		d.device.RankFrom = fmt.Sprintf("NCCL's communicator of %d ranks", size)
 	}
 }

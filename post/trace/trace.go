@@ -64,14 +64,13 @@ const Unknown = -1
 
 // Device is one GPU as one process used it.
 type Device struct {
-	Rank     int    // world rank; Unknown
-	RankFrom string // source of the rank: "distributedInfo", "file name", …; "" if unknown
-	World    int    // world size; 0: unknown
-	Host     string // "" if unknown
-	Process  int64  // pid; Unknown
-	ID       int    // number of the device in its process
-	GPU      string // its name
-	NCCL     string // version, as in the file
+	Rank    int    // world rank; Unknown
+	World   int    // world size; 0: unknown
+	Host    string // "" if unknown
+	Process int64  // pid; Unknown
+	ID      int    // number of the device in its process
+	GPU     string // its name
+	NCCL    string // version, as in the file
 
 	Origin     int64 // nanoseconds since 1970 of time 0; Unknown
 	Names      []string
