@@ -11,11 +11,8 @@ import (
 	"busbar/post/expect"
 )
 
-// How many headlines of one kind there are.
-const (
-	maxFastest  = analysis.MostFastest
-	maxRepeated = 4
-)
+// maxRepeated is how many headlines of one kind there are.
+const maxRepeated = 4
 
 // addBanners puts first what invalidates values.
 func (b *builder) addBanners(r *Report) {

@@ -10,6 +10,7 @@ import (
 	"busbar/internal/document"
 	"busbar/internal/notice"
 	"busbar/internal/result"
+	"busbar/post/analysis"
 )
 
 // TestPlanOfResumedRuns: what a run continues was planned once, and is left only where the last of the chain did not
@@ -172,12 +173,12 @@ func TestMissesByCode(t *testing.T) {
 func TestHeadlineCountsLowerContenders(t *testing.T) {
 	for lower := range 3 {
 		var runs []*made
-		for i := range maxFastest + lower {
+		for i := range analysis.MostFastest + lower {
 			m := runOf(i+1, "mpi", coll.AllReduce)
 			m.run.Variant = fmt.Sprint("v", i)
 			runs = append(runs, m)
 		}
-		last, is := build(runs, nil).Headlines[maxFastest-1].Fact.(notice.BestBandwidth)
+		last, is := build(runs, nil).Headlines[analysis.MostFastest-1].Fact.(notice.BestBandwidth)
 		if !is || last.Lower != lower {
 			t.Errorf("%d contenders: %+v", len(runs), last)
 		}
