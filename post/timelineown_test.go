@@ -107,6 +107,8 @@ func TestWriteSweep(t *testing.T) {
 		{[]string{"--write-sweep", sweep, traces}, 0},
 		{[]string{"--write-sweep", mine, traces}, codeNothing},
 		{[]string{"--write-sweep", filepath.Join(mine, "s.yaml"), traces}, codeNothing},
+		{[]string{"--write-sweep", traces, traces}, codeNothing},
+		{[]string{"--write-sweep", "", traces}, codeUsage},
 		{[]string{"--write-sweep", sweep, "--scaling", "weak", traces, traces}, codeUsage},
 	} {
 		var out, said bytes.Buffer

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"unique"
 
 	"busbar/internal/notice"
 	"busbar/post/trace"
@@ -40,6 +41,7 @@ type factsDevice struct {
 	Notes  []factsNotice `json:"notes"`
 	Strips []Strip
 	Names  []operator
+	Times  []byte          // of each operator by step; varints
 	Calls  [8][]byte       // the numbers of Device.seen, each as differences; varints
 	Splits []*trace.Splits // of each call; empty if none has any
 	Origin int64
@@ -71,6 +73,11 @@ func (r *reduced) facts() factsFile {
 		d := &r.devices[i]
 		out := factsDevice{Device: d, Notes: kept(d.Notes), Strips: d.strips, Names: d.operators,
 			Origin: d.origin}
+		for _, o := range d.operators {
+			for _, ns := range o.Steps {
+				out.Times = binary.AppendUvarint(out.Times, uint64(ns))
+			}
+		}
 		var last [8]int64
 		for i := range d.seen {
 			now := d.seen[i].numbers()
@@ -136,7 +143,7 @@ func parseFacts(text []byte) (*reduced, error) {
 			return nil, errDamaged
 		}
 		d.Notes, d.strips, d.operators, d.origin = notices(in.Notes), in.Strips, in.Names, in.Origin
-		if !d.readCalls(in.Calls) || !d.consistent() || len(in.Splits) > len(d.seen) {
+		if !d.readTimes(in.Times) || !d.readCalls(in.Calls) || !d.consistent() || len(in.Splits) > len(d.seen) {
 			return nil, errDamaged
 		}
 		for i, s := range in.Splits {
@@ -145,6 +152,28 @@ func parseFacts(text []byte) (*reduced, error) {
 		f.devices = append(f.devices, *d)
 	}
 	return f.reduced, nil
+}
+
+// readTimes sets the times of operators; ok is false if they are not one for each step and one outside steps.
+func (d *Device) readTimes(b []byte) (ok bool) {
+	n := len(d.Steps) + 1
+	if len(b) < n*len(d.operators) {
+		return false
+	}
+	times := make([]int64, n*len(d.operators))
+	for i := range times {
+		ns, size := binary.Uvarint(b)
+		if size <= 0 {
+			return false
+		}
+		times[i], b = int64(ns), b[size:]
+	}
+	for i := range d.operators {
+		o := &d.operators[i]
+		o.Name = unique.Make(o.Name).Value() // the same on many ranks
+		o.Steps, times = times[:n:n], times[n:]
+	}
+	return len(b) == 0
 }
 
 // readCalls sets the calls; ok is false if columns end before others.
@@ -171,11 +200,6 @@ func (d *Device) readCalls(columns [8][]byte) (ok bool) {
 // consistent reports whether all indexes exist.
 func (d *Device) consistent() bool {
 	within := func(i, n int) bool { return i >= 0 && i < n }
-	for _, o := range d.operators {
-		if len(o.Steps) != len(d.Steps)+1 {
-			return false
-		}
-	}
 	for _, s := range d.strips {
 		if !within(s.Step+1, len(d.Steps)+1) {
 			return false

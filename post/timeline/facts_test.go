@@ -9,7 +9,9 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"regexp"
 	"runtime"
+	"strings"
 	"testing"
 	"unsafe"
 
@@ -18,6 +20,7 @@ import (
 	"busbar/internal/needs"
 	"busbar/internal/notice"
 	"busbar/internal/notice/profiles"
+	"busbar/post/trace"
 	"busbar/post/trace/tracetest"
 )
 
@@ -111,6 +114,51 @@ func TestFactsSize(t *testing.T) {
 	must.LessEq(t, size/100, info.Size())
 }
 
+// Facts that would count twice, or were made by other rules, are errors.
+func TestFactsThatDisagree(t *testing.T) {
+	dir, facts, other, copies := t.TempDir(), t.TempDir(), t.TempDir(), t.TempDir()
+	path := filepath.Join(dir, "t.json")
+	extract := func(to string, calls int, o Options) {
+		jittered(t, path, 0, 8, 3, calls)
+		_, err := Extract(t.Context(), to, tool, []string{path}, o, func(string) {})
+		must.NoError(t, err)
+	}
+	fails := func(want string, o Options, paths ...string) {
+		_, _, err := Read(t.Context(), paths, o)
+		must.ErrorContains(t, err, want)
+	}
+	extract(other, 5, Options{Top: 3, CommPattern: regexp.MustCompile("gemm")})
+	extract(facts, 5, byTool)
+	must.NoError(t, os.CopyFS(copies, os.DirFS(dir)))
+	fails("are of the same trace", byTool, facts, copies)
+	fails("has only --top 10", Options{Top: 11}, facts)
+	tl, _, err := Read(t.Context(), []string{other}, byTool)
+	must.NoError(t, err)
+	must.Len(t, 3, tl.Devices[0].Top)
+	_, _, err = ReadDiff(t.Context(), [2]string{facts, other}, byTool)
+	must.ErrorContains(t, err, `has --comm-pattern "gemm"`)
+	extract(facts, 6, byTool) // another recording
+	fails("are of the same trace", byTool, facts)
+}
+
+func TestDamagedFacts(t *testing.T) {
+	var whole strings.Builder
+	must.NoError(t, (&reduced{}).write(&whole, tool))
+	text, path := whole.String(), filepath.Join(t.TempDir(), "t.facts")
+	flipped := []byte(text)
+	flipped[len(text)-20] ^= 1
+	for damaged, want := range map[string]string{
+		text: "nothing ran", text[:len(text)-9]: errDamaged.Error(), text + "x": errDamaged.Error(),
+		string(flipped): errDamaged.Error(), trace.FactsMagic: errDamaged.Error(),
+		strings.Replace(text, "1", "0", 1): errDamaged.Error(), strings.Replace(text, "1", "2", 1): "has format 2", "": path,
+	} {
+		must.NoError(t, os.WriteFile(path, []byte(damaged), 0o666))
+		_, _, err := Read(t.Context(), []string{path}, byTool)
+		must.ErrorContains(t, err, path)
+		must.ErrorContains(t, err, want)
+	}
+}
+
 // filled sets all that a value has, down to lists of lists, to numbers that differ.
 func filled(v reflect.Value, next *int) {
 	*next = *next%7 + 1
@@ -168,6 +216,8 @@ func FuzzFacts(f *testing.F) {
 			b.join(r)
 			tl := b.Timeline()
 			tl.InShort()
+			ReplayOf(tl)
+			_, _ = diffOf([2]string{}, [2]*Timeline{tl, tl})
 			for i := range tl.Devices {
 				tl.Devices[i].Calls()
 				for _, s := range tl.Devices[i].Strips() {
@@ -189,6 +239,13 @@ func BenchmarkThousandFacts(b *testing.B) {
 			r, err := read(b.Context(), path, byTool)
 			must.NoError(b, err)
 			must.NoError(b, os.Remove(path))
+			for i := range mostOperators - 2 {
+				o := operator{Name: fmt.Sprintf("%0300d", i), Steps: make([]int64, 21)}
+				for n := range o.Steps {
+					o.Steps[n] = rand.Int64N(2e6)
+				}
+				r.devices[0].operators = append(r.devices[0].operators, o)
+			}
 			for rank := range world {
 				r.devices[0].named(rank)
 				for i := range r.devices[0].seen { // another rank begins each call last

@@ -9,7 +9,7 @@ import (
 type operator struct {
 	Name   string
 	Copies bool
-	Steps  []int64 // ns outside steps, then by index in Device.Steps
+	Steps  []int64 `json:"-"` // ns outside steps, then by index in Device.Steps
 }
 
 func (o *operator) sum() (ns int64) {

@@ -133,7 +133,7 @@ func (p *party) matrix(m []*seen) coll.Matrix {
 				cell *int64
 				of   []int64
 			}{{&rows[rank][other], s.splits.Sent.Of}, {&rows[other][rank], s.splits.Received.Of}} {
-				if known.of == nil || known.of[other] == trace.Unknown {
+				if other >= len(known.of) || known.of[other] == trace.Unknown {
 					continue
 				}
 				if *known.cell != trace.Unknown && *known.cell != known.of[other] {
