@@ -10,7 +10,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"busbar/internal/notice"
 	"busbar/post/atomicfile"
@@ -63,28 +62,19 @@ func Extract(
 // it: it depends on the path and the devices.
 func (r *reduced) name() string {
 	path, _ := filepath.Abs(r.File.Path) // fails without a working folder
-	id := sha256.Sum256([]byte(path + r.identity()))
+	id := sha256.Sum256([]byte(path + r.identities()[0]))
 	return fmt.Sprintf("%s-%x.facts", filepath.Base(path), id[:8])
 }
 
-// identity is equal for a trace and its facts, wherever they are; "" without devices.
-func (r *reduced) identity() string {
-	var id strings.Builder
+// identities are equal for a trace and its facts, wherever they are: that of what was recorded, "" without devices.
+// Another is that of the rank of a job that wrote to a path: facts of an earlier recording have it too.
+func (r *reduced) identities() []string {
+	all := []string{""}
 	for _, d := range r.devices {
-		fmt.Fprintln(&id, valueOr(d.Rank, -1), valueOr(d.Process, -1), d.Host, d.ID, d.origin, d.Span)
-	}
-	return id.String()
-}
-
-// identities are those of what was recorded, and of the rank of a job that wrote to this path: facts of an earlier
-// recording share that.
-func (r *reduced) identities() (all []string) {
-	if len(r.devices) > 0 {
-		all = append(all, r.identity())
-	}
-	for _, d := range r.devices {
-		if d.Rank != nil && d.World > 0 {
-			all = append(all, fmt.Sprintln(r.File.Path, *d.Rank, d.World))
+		rank := valueOr(d.Rank, -1)
+		all[0] += fmt.Sprintln(rank, valueOr(d.Process, -1), d.Host, d.ID, d.origin, d.Span)
+		if rank >= 0 && d.World > 0 {
+			all = append(all, fmt.Sprintln(r.File.Path, rank, d.World))
 		}
 	}
 	return all

@@ -75,7 +75,7 @@ func (r *reduced) facts() factsFile {
 			Origin: d.origin}
 		for _, o := range d.operators {
 			for _, ns := range o.Steps {
-				out.Times = binary.AppendUvarint(out.Times, uint64(ns))
+				out.Times = binary.AppendVarint(out.Times, ns)
 			}
 		}
 		var last [8]int64
@@ -154,45 +154,47 @@ func parseFacts(text []byte) (*reduced, error) {
 	return f.reduced, nil
 }
 
+// varints returns the numbers in b, those before the first that is damaged.
+func varints(b []byte) (all []int64) {
+	for len(b) > 0 {
+		v, size := binary.Varint(b)
+		if size <= 0 {
+			break
+		}
+		all, b = append(all, v), b[size:]
+	}
+	return slices.Clip(all)
+}
+
 // readTimes sets the times of operators; ok is false if they are not one for each step and one outside steps.
 func (d *Device) readTimes(b []byte) (ok bool) {
-	n := len(d.Steps) + 1
-	if len(b) < n*len(d.operators) {
+	times, n := varints(b), len(d.Steps)+1
+	if len(times) != n*len(d.operators) {
 		return false
-	}
-	times := make([]int64, n*len(d.operators))
-	for i := range times {
-		ns, size := binary.Uvarint(b)
-		if size <= 0 {
-			return false
-		}
-		times[i], b = int64(ns), b[size:]
 	}
 	for i := range d.operators {
 		o := &d.operators[i]
 		o.Name = unique.Make(o.Name).Value() // the same on many ranks
 		o.Steps, times = times[:n:n], times[n:]
 	}
-	return len(b) == 0
+	return true
 }
 
-// readCalls sets the calls; ok is false if columns end before others.
+// readCalls sets the calls; ok is false if columns differ in length.
 func (d *Device) readCalls(columns [8][]byte) (ok bool) {
-	var last [8]int64
-	calls := 0
-	for _, b := range columns[0] {
-		calls += int(1 - b>>7) // the last byte of a number
-	}
-	d.seen = make([]seen, 0, calls)
-	for len(columns[0]) > 0 {
-		for n := range columns {
-			v, size := binary.Varint(columns[n])
-			if size <= 0 {
-				return false
-			}
-			last[n], columns[n] = last[n]+v, columns[n][size:]
+	var all [8][]int64
+	for n, b := range columns {
+		if all[n] = varints(b); len(all[n]) != len(all[0]) {
+			return false
 		}
-		d.seen = append(d.seen, seenOf(last))
+	}
+	d.seen = make([]seen, len(all[0]))
+	var last [8]int64
+	for i := range d.seen {
+		for n := range last {
+			last[n] += all[n][i]
+		}
+		d.seen[i] = seenOf(last)
 	}
 	return true
 }

@@ -9,9 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
-	"regexp"
 	"runtime"
-	"strings"
 	"testing"
 	"unsafe"
 
@@ -20,7 +18,6 @@ import (
 	"busbar/internal/needs"
 	"busbar/internal/notice"
 	"busbar/internal/notice/profiles"
-	"busbar/post/trace"
 	"busbar/post/trace/tracetest"
 )
 
@@ -112,51 +109,6 @@ func TestFactsSize(t *testing.T) {
 	info, err := os.Stat(sameAsTraces(t, path))
 	must.NoError(t, err)
 	must.LessEq(t, size/100, info.Size())
-}
-
-// Facts that would count twice, or were made by other rules, are errors.
-func TestFactsThatDisagree(t *testing.T) {
-	dir, facts, other, copies := t.TempDir(), t.TempDir(), t.TempDir(), t.TempDir()
-	path := filepath.Join(dir, "t.json")
-	extract := func(to string, calls int, o Options) {
-		jittered(t, path, 0, 8, 3, calls)
-		_, err := Extract(t.Context(), to, tool, []string{path}, o, func(string) {})
-		must.NoError(t, err)
-	}
-	fails := func(want string, o Options, paths ...string) {
-		_, _, err := Read(t.Context(), paths, o)
-		must.ErrorContains(t, err, want)
-	}
-	extract(other, 5, Options{Top: 3, CommPattern: regexp.MustCompile("gemm")})
-	extract(facts, 5, byTool)
-	must.NoError(t, os.CopyFS(copies, os.DirFS(dir)))
-	fails("are of the same trace", byTool, facts, copies)
-	fails("has only --top 10", Options{Top: 11}, facts)
-	tl, _, err := Read(t.Context(), []string{other}, byTool)
-	must.NoError(t, err)
-	must.Len(t, 3, tl.Devices[0].Top)
-	_, _, err = ReadDiff(t.Context(), [2]string{facts, other}, byTool)
-	must.ErrorContains(t, err, `has --comm-pattern "gemm"`)
-	extract(facts, 6, byTool) // another recording
-	fails("are of the same trace", byTool, facts)
-}
-
-func TestDamagedFacts(t *testing.T) {
-	var whole strings.Builder
-	must.NoError(t, (&reduced{}).write(&whole, tool))
-	text, path := whole.String(), filepath.Join(t.TempDir(), "t.facts")
-	flipped := []byte(text)
-	flipped[len(text)-20] ^= 1
-	for damaged, want := range map[string]string{
-		text: "nothing ran", text[:len(text)-9]: errDamaged.Error(), text + "x": errDamaged.Error(),
-		string(flipped): errDamaged.Error(), trace.FactsMagic: errDamaged.Error(),
-		strings.Replace(text, "1", "0", 1): errDamaged.Error(), strings.Replace(text, "1", "2", 1): "has format 2", "": path,
-	} {
-		must.NoError(t, os.WriteFile(path, []byte(damaged), 0o666))
-		_, _, err := Read(t.Context(), []string{path}, byTool)
-		must.ErrorContains(t, err, path)
-		must.ErrorContains(t, err, want)
-	}
 }
 
 // filled sets all that a value has, down to lists of lists, to numbers that differ.

@@ -40,7 +40,7 @@ func Read(ctx context.Context, paths []string, o Options) (*Timeline, []notice.N
 			points[point] = fmt.Sprintf("%s   %s, %s", filepath.Dir(f.File.Path), own.Model, own.Step)
 		}
 		for _, id := range f.identities() {
-			if other := met[id]; other != nil && other != f && other.File.Facts+f.File.Facts != "" {
+			if other := met[id]; id != "" && other != nil && other != f && other.File.Facts+f.File.Facts != "" {
 				return nil, nil, fmt.Errorf("%s and %s are of the same trace: give only one of them", other.source(),
 					f.source())
 			}
