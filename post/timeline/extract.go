@@ -132,6 +132,6 @@ func (r Rule) agree(path string, other Rule) error {
 	if r == other {
 		return nil
 	}
-	return fmt.Errorf("%s has --comm-pattern %q --step-pattern %q, not %q and %q: set the same for all, or extract the "+
-		"traces again", path, other.CommPattern, other.StepPattern, r.CommPattern, r.StepPattern)
+	return fmt.Errorf("%s has --comm-pattern %q --step-pattern %q, not %q and %q: set the same for all, or extract "+
+		"the traces again", path, other.CommPattern, other.StepPattern, r.CommPattern, r.StepPattern)
 }

@@ -18,7 +18,8 @@ func TestTimelineNamesBadTrace(t *testing.T) {
 	must.NoError(t, err)
 	good, err := filepath.Abs(examples[0])
 	must.NoError(t, err)
-	for path, text := range map[string]string{bad: "{", log + "/0.traces": bad + "\n" + good + "\n", log + "/0.node": ""} {
+	both := bad + "\n" + good + "\n"
+	for path, text := range map[string]string{bad: "{", log + "/0.traces": both, log + "/0.node": ""} {
 		must.NoError(t, os.WriteFile(path, []byte(text), 0o666))
 	}
 	said := p.expect(123, bad, []string{"SLURM_ARRAY_TASK_ID=0"}, "timeline.sh", "--extract", "out", "--top 1")
