@@ -12,7 +12,6 @@ import (
 
 	"busbar/internal/coll"
 	"busbar/internal/document"
-	"busbar/internal/notice"
 	"busbar/internal/result"
 	"busbar/post/atomicfile"
 	"busbar/post/report"
@@ -124,13 +123,7 @@ func (t *timeliner) run(ctx context.Context, cmd *cobra.Command, args []string) 
 		found.Notes = t.Kept(found.Notes)
 		return t.write(timelinedoc.OfDiff(found), t.stdout)
 	}
-	read := func() (*timeline.Timeline, []notice.Notice, error) { return timeline.Read(ctx, args, t.Options) }
-	if t.scaling != "" {
-		read = func() (*timeline.Timeline, []notice.Notice, error) {
-			return timeline.ReadScaled(ctx, t.scaling, args, t.Options)
-		}
-	}
-	found, notes, err := read()
+	found, notes, err := timeline.ReadScaled(ctx, t.scaling, args, t.Options)
 	note(t.stderr, t.Kept(notes))
 	if err != nil {
 		return err

@@ -3,6 +3,8 @@ package timeline
 import (
 	"cmp"
 	"slices"
+
+	"busbar/internal/coll"
 )
 
 // operator is the time of the kernels that compute, or the copies, of one name.
@@ -10,13 +12,6 @@ type operator struct {
 	Name   string
 	Copies bool
 	Steps  []int64 `json:"-"` // ns outside steps, then by index in Device.Steps
-}
-
-func (o *operator) sum() (ns int64) {
-	for _, in := range o.Steps {
-		ns += in
-	}
-	return ns
 }
 
 // mostOperators is how many names are kept: those with most time. A device has some hundred at most.
@@ -39,6 +34,6 @@ func (s *study) sumOperators() (all []operator) {
 		}
 		all[n].Steps[s.stepOf[i]+1] += a.End - a.Start
 	}
-	slices.SortStableFunc(all, func(a, b operator) int { return cmp.Compare(b.sum(), a.sum()) })
+	slices.SortStableFunc(all, func(a, b operator) int { return cmp.Compare(coll.Total(b.Steps), coll.Total(a.Steps)) })
 	return all[:min(len(all), mostOperators)]
 }

@@ -144,16 +144,16 @@ func (p *party) matrix(m []*seen) coll.Matrix {
 		}
 	}
 	for i, row := range rows {
-		if sum := total(row); sum > 0 && sent[i] > 0 && !slices.Contains(row, trace.Unknown) {
+		if sum := coll.Total(row); sum > 0 && sent[i] > 0 && !slices.Contains(row, trace.Unknown) {
 			unit = sent[i] / sum
 		}
 	}
 	for i, row := range rows {
 		if at := slices.Index(row, trace.Unknown); at >= 0 && unit > 0 && sent[i] >= 0 { // all but one are known
 			row[at] = 0
-			row[at] = sent[i]/unit - total(row)
+			row[at] = sent[i]/unit - coll.Total(row)
 		}
-		if sum := total(row); slices.Min(row) < 0 || unit == 0 || sum*unit != max(sent[i], 0) {
+		if sum := coll.Total(row); slices.Min(row) < 0 || unit == 0 || sum*unit != max(sent[i], 0) {
 			return nil
 		}
 		for j := range row {
@@ -164,13 +164,6 @@ func (p *party) matrix(m []*seen) coll.Matrix {
 		return nil
 	}
 	return rows
-}
-
-func total(counts []int64) (sum int64) {
-	for _, n := range counts {
-		sum += n
-	}
-	return sum
 }
 
 // rankIn returns the device's rank in one of its groups; -1 if unknown.
