@@ -12,7 +12,6 @@ import (
 
 	"busbar/internal/coll"
 	"busbar/internal/document"
-	"busbar/internal/notice"
 	"busbar/internal/result"
 	"busbar/post/atomicfile"
 	"busbar/post/report"
@@ -86,8 +85,16 @@ docs/timeline.md leads from a training script to a conclusion and has the rules.
 }
 
 func (t *timeliner) run(ctx context.Context, cmd *cobra.Command, args []string) error {
+	for _, name := range []string{"out", "extract", "write-sweep"} {
+		if f := cmd.Flags().Lookup(name); f.Changed && f.Value.String() == "" {
+			return usage.New(fmt.Errorf("--%s: value must not be empty", name))
+		}
+	}
 	if err := t.check(args); err != nil {
 		return usage.New(err)
+	}
+	if !cmd.Flags().Changed("top") {
+		t.Top = 0 // that of facts files
 	}
 	if t.extract != "" {
 		notes, err := timeline.Extract(ctx, t.extract, toolName, args, t.Options, t.wrote)
@@ -100,6 +107,7 @@ func (t *timeliner) run(ctx context.Context, cmd *cobra.Command, args []string) 
 		}
 	}
 	if t.sweep != "" {
+		t.sweep = filepath.Clean(t.sweep)
 		if err := atomicfile.MayReplace(filepath.Dir(t.sweep), toolName, filepath.Base(t.sweep)); err != nil {
 			return err
 		}
@@ -115,13 +123,7 @@ func (t *timeliner) run(ctx context.Context, cmd *cobra.Command, args []string) 
 		found.Notes = t.Kept(found.Notes)
 		return t.write(timelinedoc.OfDiff(found), t.stdout)
 	}
-	read := func() (*timeline.Timeline, []notice.Notice, error) { return timeline.Read(ctx, args, t.Options) }
-	if t.scaling != "" {
-		read = func() (*timeline.Timeline, []notice.Notice, error) {
-			return timeline.ReadScaled(ctx, t.scaling, args, t.Options)
-		}
-	}
-	found, notes, err := read()
+	found, notes, err := timeline.ReadScaled(ctx, t.scaling, args, t.Options)
 	note(t.stderr, t.Kept(notes))
 	if err != nil {
 		return err

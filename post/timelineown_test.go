@@ -79,35 +79,3 @@ func TestTimelineOfOnePoint(t *testing.T) {
 	}
 	test.NoError(t, run(t.Context(), []string{"timeline", two}, &out, &said))
 }
-
-// A sweep is written beside the timeline, again over an own one, and over no other file.
-func TestWriteSweep(t *testing.T) {
-	dir := t.TempDir()
-	traces, mine := ownTraces(t, dir, 1, 25<<20, steps.Thread), filepath.Join(dir, "mine.yaml")
-	must.NoError(t, os.WriteFile(mine, []byte("collectives: all\n"), 0o666))
-	sweep := filepath.Join(dir, "new", "s.yaml")
-	for _, c := range []struct {
-		args []string
-		code int
-	}{
-		{[]string{"--write-sweep", sweep, traces}, 0},
-		{[]string{"--write-sweep", sweep, traces}, 0},
-		{[]string{"--write-sweep", mine, traces}, codeNothing},
-		{[]string{"--write-sweep", filepath.Join(mine, "s.yaml"), traces}, codeNothing},
-		{[]string{"--write-sweep", sweep, "--scaling", "weak", traces, traces}, codeUsage},
-	} {
-		var out, said bytes.Buffer
-		err := run(t.Context(), append([]string{"timeline"}, c.args...), &out, &said)
-		got, wrote := exitCode(err, &said), strings.Contains(said.String(), "wrote "+sweep)
-		if got != c.code || wrote != (c.code == 0) {
-			t.Errorf("%s: exit %d, want %d: %v\n%s", c.args, got, c.code, err, &said)
-		}
-	}
-	text, err := os.ReadFile(sweep)
-	if err != nil || !strings.Contains(string(text), "sizes: [4194304]") || strings.Contains(string(text), dir) {
-		t.Errorf("%v:\n%s", err, text)
-	}
-	if text, err := os.ReadFile(mine); err != nil || string(text) != "collectives: all\n" {
-		t.Errorf("%v: %s", err, text)
-	}
-}

@@ -37,7 +37,7 @@ extract() {
   if [ $# -gt 2 ]; then list "${@:3}" >"$log.traces"; fi
   # Each trace for itself: what is done counts even if a later one hangs.
   # shellcheck disable=SC2016 # for the shell of each trace
-  xargs -r -d '\n' -P "${SLURM_CPUS_ON_NODE:-1}" -I{} bash -c '"$0" timeline $3 --extract "$1/facts" -- "$4" && echo "$4" >>"$2.done"' \
+  xargs -r -d '\n' -P "${SLURM_CPUS_ON_NODE:-1}" -I{} bash -fc '"$0" timeline $3 --extract "$1/facts" -- "$4" && echo "$4" >>"$2.done"' \
     "$post_program" "$1" "$log" "$2" {} <"$log.traces"
 }
 
@@ -65,7 +65,7 @@ join() {
   exit $((code == 0 && ${#lost} > 0 ? 6 : code))
 }
 
-case ${1:-} in --extract | --join) "${1#--}" "${@:2}" && exit ;; esac
+case ${1:-} in --extract | --join) "${1#--}" "${@:2}"; exit ;; esac
 
 out=timeline-$(date +%Y%m%dT%H%M%S) tasks=16 nodes='' post='' wait=4 site=''
 traces=()
@@ -87,6 +87,13 @@ done
 [ -x "$post_program" ] || die 2 "$post_program not found" "Run make build, or start $me.sh from an unpacked bundle."
 load_site "$site"
 need_sbatch
+if [ -n "$nodes" ]; then
+  mapfile -t names < <(scontrol show hostnames "$nodes")
+  [ ${#names[@]} -gt 0 ] || die 1 "no node in $nodes" "Name nodes as sinfo lists them: --nodes 'node[1-4]'"
+else
+  mapfile -t names < <(list "${traces[@]}")
+  [ ${#names[@]} -gt 0 ] || die 2 "no trace in ${traces[*]}" "Name files or folders of the filesystem that nodes share."
+fi
 mkdir -p "$out" || die 2 "cannot create $out" "Set another folder: --out DIR"
 out=$(cd "$out" && pwd)
 mkdir "$out/log" 2>/dev/null || die 1 "$out has an earlier timeline" "Set a new folder: --out DIR"
@@ -94,13 +101,10 @@ mkdir "$out/log" 2>/dev/null || die 1 "$out has an earlier timeline" "Set a new 
 submit=(sbatch --parsable --job-name="$me" --time=60 "${@:2}")
 words=(bash "$here/timeline.sh" --extract "$out" "$post")
 if [ -n "$nodes" ]; then
-  mapfile -t names < <(scontrol show hostnames "$nodes")
   for n in "${!names[@]}"; do echo "${names[n]}: " >"$out/log/$n.node"; done
   words+=("${traces[@]}")
   more=(--hold --no-requeue --nodes=1 --deadline="now+${wait}hours")
 else
-  mapfile -t names < <(list "${traces[@]}")
-  [ ${#names[@]} -gt 0 ] || die 2 "no trace in ${traces[*]}" "Name files or folders of the filesystem that nodes share."
   tasks=$((tasks < ${#names[@]} ? tasks : ${#names[@]}))
   for n in "${!names[@]}"; do
     readlink -f "${names[n]}" >>"$out/log/$((n % tasks)).traces"
@@ -111,11 +115,11 @@ fi
 id=$("${submit[@]}" "${more[@]}" --array="0-$(($(find "$out/log" -name '*.node' | wc -l) - 1))" --output="$out/log/%a.out" --wrap="$(printf '%q ' "${words[@]}")")
 id=${id%%;*}
 if [ -n "$nodes" ]; then
-  down=$(sinfo --noheader --Node --nodes="$nodes" --states=down,drain,fail --format=%n | paste -sd' ')
+  down=$(sinfo --noheader --Node --nodes="$nodes" --states=down,drain,fail --format=%n | paste -sd' ') || true
   for n in "${!names[@]}"; do
     case " $down " in
       *" ${names[n]} "*) scancel "${id}_$n" ;;
-      *) scontrol update JobId="${id}_$n" ReqNodeList="${names[n]}" && scontrol release "${id}_$n" ;;
+      *) { scontrol update JobId="${id}_$n" ReqNodeList="${names[n]}" && scontrol release "${id}_$n"; } || scancel "${id}_$n" ;;
     esac
   done
 fi

@@ -73,7 +73,7 @@ func (c Case) SendCount(rank int) int64 {
 	case ReduceScatter, AllToAll:
 		return c.Count * int64(c.World)
 	case AllToAllV:
-		return total(c.Sends(rank))
+		return Total(c.Sends(rank))
 	case Scatter:
 		if rank != c.Root {
 			return 0
@@ -93,7 +93,7 @@ func (c Case) RecvCount(rank int) int64 {
 	case AllGather, AllToAll:
 		return c.Count * int64(c.World)
 	case AllToAllV:
-		return total(c.Receives(rank))
+		return Total(c.Receives(rank))
 	case Gather:
 		if rank != c.Root {
 			return 0

@@ -97,7 +97,7 @@ func (m Matrix) Register(name string) Imbalance {
 	received := make([]int64, len(m))
 	for _, row := range m {
 		_, _ = fmt.Fprintln(h, row) // never fails
-		r.busiest = max(r.busiest, total(row))
+		r.busiest = max(r.busiest, Total(row))
 		for j, bytes := range row {
 			received[j] += bytes
 		}
@@ -206,7 +206,7 @@ func (c Case) Offsets(rank int) []int64 {
 	s := c.split()
 	return list(c.World, func(from int) int64 {
 		if s.parts != nil && !s.circulant {
-			return total(s.parts[:rank])
+			return Total(s.parts[:rank])
 		}
 		sum := int64(0)
 		for to := range rank {
@@ -221,7 +221,7 @@ func (c Case) Offsets(rank int) []int64 {
 func (c Case) withSplits(asked int64) Case {
 	most, size := int64(0), int64(c.Type.Size())
 	for rank := range c.split().ranks() {
-		most = max(most, total(c.Sends(rank)), total(c.Receives(rank)))
+		most = max(most, Total(c.Sends(rank)), Total(c.Receives(rank)))
 	}
 	c.SizeBytes = most * size
 	switch {
@@ -245,7 +245,7 @@ func (c Case) EvenVolume() (even Case, exists bool) {
 	s := c.split()
 	sum, rows := int64(0), s.ranks() // all rows of generated parts have one sum
 	for rank := range rows {
-		sum += total(c.Sends(rank))
+		sum += Total(c.Sends(rank))
 	}
 	each := float64(sum*int64(c.Type.Size())) / float64(rows) / float64(c.World) // bytes of a part
 	part := 16 * math.Round(each/16)
@@ -256,7 +256,8 @@ func (c Case) EvenVolume() (even Case, exists bool) {
 	return even.WithSize(int64(part) * int64(c.World)), true
 }
 
-func total(counts []int64) (sum int64) {
+// Total returns the sum.
+func Total(counts []int64) (sum int64) {
 	for _, n := range counts {
 		sum += n
 	}

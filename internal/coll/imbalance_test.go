@@ -48,11 +48,11 @@ func checkParts(t *testing.T, k Case, want Matrix) {
 					k.Receives(to)[from]*size, bytes)
 			}
 		}
-		if k.SendCount(from) != total(sends) || k.RecvCount(from) != total(k.Receives(from)) {
+		if k.SendCount(from) != Total(sends) || k.RecvCount(from) != Total(k.Receives(from)) {
 			t.Errorf("%s: counts of rank %d differ", k, from)
 		}
 		for to := range want {
-			test.EqOp(t, total(sends[:to]), k.Offsets(to)[from], test.Sprint(k, from, to))
+			test.EqOp(t, Total(sends[:to]), k.Offsets(to)[from], test.Sprint(k, from, to))
 		}
 	}
 }

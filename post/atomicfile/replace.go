@@ -38,6 +38,9 @@ func mayReplace(path, tool string) error {
 	}
 	defer f.Close()
 	head, err := io.ReadAll(io.LimitReader(f, headBytes))
+	if errors.Is(err, syscall.EISDIR) {
+		return fmt.Errorf("%s is a folder: name a file", path)
+	}
 	if err != nil || len(head) == 0 {
 		return nil
 	}

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"busbar/internal/coll"
 	"busbar/internal/coll/colltest"
 	"busbar/internal/notice"
 	"busbar/internal/result"
@@ -38,5 +39,15 @@ func TestNCCLTestsHead(t *testing.T) {
 	if got := head(result.Method{Iterations: 20, Graph: 5}); !strings.Contains(got, "iters: 20 ") ||
 		!strings.Contains(got, "graph: 5\n# time: of one batch of all iterations,") {
 		t.Error(got)
+	}
+}
+
+// A group of one node in a world of one node is another series than in a world of two.
+func TestGroupLabels(t *testing.T) {
+	r := &result.Record{Case: colltest.AllReduce(8), Nodes: 1, RanksPerNode: 4}
+	r.Groups = coll.Groups{Division: "2:contiguous", Number: 1}
+	one, two := pointLabels(&result.Run{Nodes: 1}, r), pointLabels(&result.Run{Nodes: 2}, r)
+	if one == two || !strings.Contains(two, `ranks_per_node="4",world_nodes="2"`) {
+		t.Error(two)
 	}
 }

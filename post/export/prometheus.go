@@ -90,7 +90,7 @@ func importedTool(run *result.Run) string {
 
 // pointLabels are those of one point's series.
 func pointLabels(run *result.Run, r *result.Record) string {
-	nodes, _ := result.Row{Run: run, Record: r}.Shape()
+	nodes, perNode := result.Row{Run: run, Record: r}.Shape()
 	number := func(n int) string { return title.Known(n > 0, func() string { return strconv.Itoa(n) }) }
 	pairs := []string{
 		"backend", run.Backend.Name, "library", run.Backend.Title(), "variant", run.Variant, "device", run.Device,
@@ -102,7 +102,8 @@ func pointLabels(run *result.Run, r *result.Record) string {
 		"imported", importedTool(run),
 	}
 	if r.Groups.Divided() {
-		pairs = append(pairs, "groups", string(r.Groups.Division), "group", r.Groups.Name())
+		pairs = append(pairs, "groups", string(r.Groups.Division), "group", r.Groups.Name(), "ranks_per_node",
+			number(perNode), "world_nodes", number(run.Nodes), "world_ranks_per_node", number(run.RanksPerNode))
 	}
 	if r.Imbalance != "" {
 		pairs = append(pairs, "imbalance", string(r.Imbalance))

@@ -45,6 +45,9 @@ func (o Options) rule() (r Rule) {
 	return r
 }
 
+// Add analyses each device of a file.
+func (b *Builder) Add(f *trace.File) { b.join(reduce(f, b.options)) }
+
 // reduced is a file's part of a timeline.
 type reduced struct {
 	Rule    Rule

@@ -81,16 +81,11 @@ type differ struct {
 // ReadDiff compares two runs, each from a file or a folder. The notices concern files, also with an error. Runs of
 // different steps are ErrDifferent.
 func ReadDiff(ctx context.Context, paths [2]string, o Options) (*Diff, []notice.Notice, error) {
-	var runs [2]*Timeline
-	var notes []notice.Notice
-	for i, path := range paths {
-		run, problems, err := Read(ctx, []string{path}, o)
-		if notes = append(notes, problems...); err != nil {
-			return nil, notes, err
-		}
-		runs[i] = run
+	runs, notes, err := readRuns(ctx, paths[:], o)
+	if err != nil {
+		return nil, notes, err
 	}
-	found, err := diffOf(paths, runs)
+	found, err := diffOf(paths, [2]*Timeline(runs))
 	return found, notes, err
 }
 

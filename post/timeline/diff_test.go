@@ -159,9 +159,9 @@ func TestDiffOfFewSteps(t *testing.T) {
 func TestDiffOfDifferentSteps(t *testing.T) {
 	base := job{ranks: 2, steps: 4, sizes: mib(1, 2), pure: msec, work: late}
 	for text, change := range map[string]func(*job){
-		"a has 4 whole steps of ranks 0, 1, b has 4 of ranks 0, 1, 2": func(j *job) { j.ranks = 3 },
-		"all_reduce 3 MiB x2: 0 per step before, 1 after":             func(j *job) { j.sizes = mib(1, 2, 3) },
-		"b has 0 of ranks 0, 1":                                       func(j *job) { j.noSteps = true },
+		"a has ranks 0, 1, b has 0, 1, 2":                 func(j *job) { j.ranks = 3 },
+		"all_reduce 3 MiB x2: 0 per step before, 1 after": func(j *job) { j.sizes = mib(1, 2, 3) },
+		"a has 4 whole steps, b has 0":                    func(j *job) { j.noSteps = true },
 	} {
 		other := base
 		change(&other)

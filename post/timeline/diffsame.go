@@ -26,9 +26,12 @@ const mostDifferences = 5
 func (d *differ) same() error {
 	a, b := d.runs[0], d.runs[1]
 	x, y := a.ranks(), b.ranks()
-	if !slices.Equal(x, y) || (d.Before.Steps == 0) != (d.After.Steps == 0) {
-		return different("%s has %s of ranks %s, %s has %d of ranks %s", d.Before.Path,
-			units.Count(d.Before.Steps, "whole step"), units.Some(x), d.After.Path, d.After.Steps, units.Some(y))
+	if !slices.Equal(x, y) {
+		return different("%s has ranks %s, %s has %s", d.Before.Path, units.Some(x), d.After.Path, units.Some(y))
+	}
+	if (d.Before.Steps == 0) != (d.After.Steps == 0) {
+		return different("%s has %s, %s has %d", d.Before.Path, units.Count(d.Before.Steps, "whole step"),
+			d.After.Path, d.After.Steps)
 	}
 	for l := range a.lanes {
 		x, y := a.operatorTimes([]int{l}), b.operatorTimes([]int{l})

@@ -62,13 +62,26 @@ func Extract(
 // it: it depends on the path and the devices.
 func (r *reduced) name() string {
 	path, _ := filepath.Abs(r.File.Path) // fails without a working folder
-	id := sha256.New()
-	fmt.Fprintln(id, path)
-	for _, d := range r.devices {
-		fmt.Fprintln(id, valueOr(d.Rank, -1), valueOr(d.Process, -1), d.Host, d.ID, d.origin, d.Span)
-	}
-	return fmt.Sprintf("%s-%x.facts", filepath.Base(path), id.Sum(nil)[:8])
+	id := sha256.Sum256([]byte(path + r.identities()[0]))
+	return fmt.Sprintf("%s-%x.facts", filepath.Base(path), id[:8])
 }
+
+// identities are equal for a trace and its facts, wherever they are: that of what was recorded, "" without devices.
+// Another is that of the rank of a job that wrote to a path: facts of an earlier recording have it too.
+func (r *reduced) identities() []string {
+	all := []string{""}
+	for _, d := range r.devices {
+		rank := valueOr(d.Rank, -1)
+		all[0] += fmt.Sprintln(rank, valueOr(d.Process, -1), d.Host, d.ID, d.origin, d.Span)
+		if rank >= 0 && d.World > 0 {
+			all = append(all, fmt.Sprintln(r.File.Path, rank, d.World))
+		}
+	}
+	return all
+}
+
+// source is the file that was read.
+func (r *reduced) source() string { return cmp.Or(r.File.Facts, r.File.Path) }
 
 // read reads a trace or a facts file. No error names the path.
 func read(ctx context.Context, path string, o Options) (*reduced, error) {
@@ -99,21 +112,26 @@ func read(ctx context.Context, path string, o Options) (*reduced, error) {
 // agree reports an error if a file was analysed with other options than those before it. Facts bring their options
 // where the user sets none.
 func (b *Builder) agree(r *reduced) error {
-	rule, top := &b.timeline.Rule, cmp.Or(b.options.Top, DefaultTop)
+	rule, top := &b.timeline.Rule, &b.options.Top
 	if len(b.timeline.Files) == 0 {
 		*rule = Rule{cmp.Or(rule.CommPattern, r.Rule.CommPattern), cmp.Or(rule.StepPattern, r.Rule.StepPattern)}
+		*top = cmp.Or(*top, r.Top)
 	}
-	if *rule != r.Rule {
-		return fmt.Errorf("%s has --comm-pattern %q --step-pattern %q, not %q and %q: a timeline needs the same for "+
-			"all; extract the traces again", cmp.Or(r.File.Facts, r.File.Path), r.Rule.CommPattern, r.Rule.StepPattern,
-			rule.CommPattern, rule.StepPattern)
-	}
-	if r.Top < top {
-		return fmt.Errorf("%s has only --top %d: use that, or extract the traces again", r.File.Facts, r.Top)
+	if r.Top < *top {
+		return fmt.Errorf("%s has only --top %d: use that, or extract the traces again", r.source(), r.Top)
 	}
 	for i := range r.devices {
 		d := &r.devices[i]
-		d.Top = d.Top[:min(top, len(d.Top))]
+		d.Top = d.Top[:min(*top, len(d.Top))]
 	}
-	return nil
+	return rule.agree(r.source(), r.Rule)
+}
+
+// agree reports an error if a path has another rule.
+func (r Rule) agree(path string, other Rule) error {
+	if r == other {
+		return nil
+	}
+	return fmt.Errorf("%s has --comm-pattern %q --step-pattern %q, not %q and %q: set the same for all, or extract "+
+		"the traces again", path, other.CommPattern, other.StepPattern, r.CommPattern, r.StepPattern)
 }

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"unique"
 
 	"busbar/internal/notice"
 	"busbar/post/trace"
@@ -40,6 +41,7 @@ type factsDevice struct {
 	Notes  []factsNotice `json:"notes"`
 	Strips []Strip
 	Names  []operator
+	Times  []byte          // of each operator by step; varints
 	Calls  [8][]byte       // the numbers of Device.seen, each as differences; varints
 	Splits []*trace.Splits // of each call; empty if none has any
 	Origin int64
@@ -71,6 +73,11 @@ func (r *reduced) facts() factsFile {
 		d := &r.devices[i]
 		out := factsDevice{Device: d, Notes: kept(d.Notes), Strips: d.strips, Names: d.operators,
 			Origin: d.origin}
+		for _, o := range d.operators {
+			for _, ns := range o.Steps {
+				out.Times = binary.AppendVarint(out.Times, ns)
+			}
+		}
 		var last [8]int64
 		for i := range d.seen {
 			now := d.seen[i].numbers()
@@ -136,7 +143,7 @@ func parseFacts(text []byte) (*reduced, error) {
 			return nil, errDamaged
 		}
 		d.Notes, d.strips, d.operators, d.origin = notices(in.Notes), in.Strips, in.Names, in.Origin
-		if !d.readCalls(in.Calls) || !d.consistent() || len(in.Splits) > len(d.seen) {
+		if !d.readTimes(in.Times) || !d.readCalls(in.Calls) || !d.consistent() || len(in.Splits) > len(d.seen) {
 			return nil, errDamaged
 		}
 		for i, s := range in.Splits {
@@ -147,23 +154,47 @@ func parseFacts(text []byte) (*reduced, error) {
 	return f.reduced, nil
 }
 
-// readCalls sets the calls; ok is false if columns end before others.
-func (d *Device) readCalls(columns [8][]byte) (ok bool) {
-	var last [8]int64
-	calls := 0
-	for _, b := range columns[0] {
-		calls += int(1 - b>>7) // the last byte of a number
-	}
-	d.seen = make([]seen, 0, calls)
-	for len(columns[0]) > 0 {
-		for n := range columns {
-			v, size := binary.Varint(columns[n])
-			if size <= 0 {
-				return false
-			}
-			last[n], columns[n] = last[n]+v, columns[n][size:]
+// varints returns the numbers in b, those before the first that is damaged.
+func varints(b []byte) (all []int64) {
+	for len(b) > 0 {
+		v, size := binary.Varint(b)
+		if size <= 0 {
+			break
 		}
-		d.seen = append(d.seen, seenOf(last))
+		all, b = append(all, v), b[size:]
+	}
+	return slices.Clip(all)
+}
+
+// readTimes sets the times of operators; ok is false if they are not one for each step and one outside steps.
+func (d *Device) readTimes(b []byte) (ok bool) {
+	times, n := varints(b), len(d.Steps)+1
+	if len(times) != n*len(d.operators) {
+		return false
+	}
+	for i := range d.operators {
+		o := &d.operators[i]
+		o.Name = unique.Make(o.Name).Value() // the same on many ranks
+		o.Steps, times = times[:n:n], times[n:]
+	}
+	return true
+}
+
+// readCalls sets the calls; ok is false if columns differ in length.
+func (d *Device) readCalls(columns [8][]byte) (ok bool) {
+	var all [8][]int64
+	for n, b := range columns {
+		if all[n] = varints(b); len(all[n]) != len(all[0]) {
+			return false
+		}
+	}
+	d.seen = make([]seen, len(all[0]))
+	var last [8]int64
+	for i := range d.seen {
+		for n := range last {
+			last[n] += all[n][i]
+		}
+		d.seen[i] = seenOf(last)
 	}
 	return true
 }
@@ -171,11 +202,6 @@ func (d *Device) readCalls(columns [8][]byte) (ok bool) {
 // consistent reports whether all indexes exist.
 func (d *Device) consistent() bool {
 	within := func(i, n int) bool { return i >= 0 && i < n }
-	for _, o := range d.operators {
-		if len(o.Steps) != len(d.Steps)+1 {
-			return false
-		}
-	}
 	for _, s := range d.strips {
 		if !within(s.Step+1, len(d.Steps)+1) {
 			return false

@@ -168,6 +168,8 @@ func FuzzFacts(f *testing.F) {
 			b.join(r)
 			tl := b.Timeline()
 			tl.InShort()
+			ReplayOf(tl)
+			_, _ = diffOf([2]string{}, [2]*Timeline{tl, tl})
 			for i := range tl.Devices {
 				tl.Devices[i].Calls()
 				for _, s := range tl.Devices[i].Strips() {
@@ -189,6 +191,13 @@ func BenchmarkThousandFacts(b *testing.B) {
 			r, err := read(b.Context(), path, byTool)
 			must.NoError(b, err)
 			must.NoError(b, os.Remove(path))
+			for i := range mostOperators - 2 {
+				o := operator{Name: fmt.Sprintf("%0300d", i), Steps: make([]int64, 21)}
+				for n := range o.Steps {
+					o.Steps[n] = rand.Int64N(2e6)
+				}
+				r.devices[0].operators = append(r.devices[0].operators, o)
+			}
 			for rank := range world {
 				r.devices[0].named(rank)
 				for i := range r.devices[0].seen { // another rank begins each call last

@@ -1,6 +1,7 @@
 package timeline
 
 import (
+	"busbar/internal/coll"
 	"busbar/internal/units"
 )
 
@@ -8,14 +9,7 @@ import (
 type operator struct {
 	Name   string
 	Copies bool
-	Steps  []int64 // ns outside steps, then by index in Device.Steps
-}
-
-func (o *operator) sum() (ns int64) {
-	for _, in := range o.Steps {
-		ns += in
-	}
-	return ns
+	Steps  []int64 `json:"-"` // ns outside steps, then by index in Device.Steps
 }
 
 // mostOperators is how many names are kept: those with most time. A device has some hundred at most.
@@ -35,6 +29,6 @@ func (s *study) sumOperators() (all []operator) {
 		}
 		all[n].Steps[s.stepOf[i]+1] += a.End - a.Start
 	}
-	units.SortBy(all, func(o operator) int64 { return -o.sum() })
+	units.SortBy(all, func(o operator) int64 { return -coll.Total(o.Steps) })
 	return all[:min(len(all), mostOperators)]
 }

@@ -23,7 +23,7 @@ func Read(ctx context.Context, paths []string, o Options) (*Timeline, []notice.N
 	}
 	b := NewBuilder(o)
 	points := map[string]string{} // busbar's own steps: folder and step
-	extracted := map[string]bool{}
+	met := map[string]*reduced{}  // by identity
 	problems := passed
 	var parts []*reduced
 	for _, path := range files {
@@ -39,14 +39,16 @@ func Read(ctx context.Context, paths []string, o Options) (*Timeline, []notice.N
 			point := fmt.Sprint(own.Run, own.Point)
 			points[point] = fmt.Sprintf("%s   %s, %s", filepath.Dir(f.File.Path), own.Model, own.Step)
 		}
-		isFacts := f.File.Facts != ""
-		if was, again := extracted[f.File.Path]; again && was != isFacts {
-			return nil, nil, fmt.Errorf("both %s and its facts file were found: give only one of them", f.File.Path)
+		for _, id := range f.identities() {
+			if other := met[id]; id != "" && other != nil && other != f && other.File.Facts+f.File.Facts != "" {
+				return nil, nil, fmt.Errorf("%s and %s are of the same trace: give only one of them", other.source(),
+					f.source())
+			}
+			met[id] = f
 		}
-		extracted[f.File.Path] = isFacts
 		parts = append(parts, f)
 	}
-	if slices.Contains(slices.Collect(maps.Values(extracted)), true) {
+	if slices.ContainsFunc(parts, func(f *reduced) bool { return f.File.Facts != "" }) {
 		slices.SortStableFunc(parts, func(a, b *reduced) int { // as in a folder of their traces
 			return slices.Compare(strings.Split(a.File.Path, "/"), strings.Split(b.File.Path, "/"))
 		})
@@ -81,6 +83,21 @@ func Read(ctx context.Context, paths []string, o Options) (*Timeline, []notice.N
 		)
 	}
 	return found, problems, nil
+}
+
+// readRuns reads a timeline of each path; all have the same rule. The notices concern files, also with an error.
+func readRuns(ctx context.Context, paths []string, o Options) (runs []*Timeline, notes []notice.Notice, err error) {
+	for _, path := range paths {
+		run, problems, err := Read(ctx, []string{path}, o)
+		if notes = append(notes, problems...); err != nil {
+			return nil, notes, err
+		}
+		runs = append(runs, run)
+		if err := runs[0].Rule.agree(path, run.Rule); err != nil {
+			return nil, notes, err
+		}
+	}
+	return runs, notes, nil
 }
 
 // named reports whether a problem is that of a named file.

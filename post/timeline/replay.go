@@ -134,7 +134,7 @@ func (p *party) matrix(m []*seen) coll.Matrix {
 				cell *int64
 				of   []int64
 			}{{&rows[rank][other], s.splits.Sent.Of}, {&rows[other][rank], s.splits.Received.Of}} {
-				if known.of == nil || known.of[other] == trace.Unknown {
+				if other >= len(known.of) || known.of[other] == trace.Unknown {
 					continue
 				}
 				if *known.cell != trace.Unknown && *known.cell != known.of[other] {
@@ -145,16 +145,16 @@ func (p *party) matrix(m []*seen) coll.Matrix {
 		}
 	}
 	for i, row := range rows {
-		if sum := total(row); sum > 0 && sent[i] > 0 && !slices.Contains(row, trace.Unknown) {
+		if sum := coll.Total(row); sum > 0 && sent[i] > 0 && !slices.Contains(row, trace.Unknown) {
 			unit = sent[i] / sum
 		}
 	}
 	for i, row := range rows {
 		if at := slices.Index(row, trace.Unknown); at >= 0 && unit > 0 && sent[i] >= 0 { // all but one are known
 			row[at] = 0
-			row[at] = sent[i]/unit - total(row)
+			row[at] = sent[i]/unit - coll.Total(row)
 		}
-		if sum := total(row); slices.Min(row) < 0 || unit == 0 || sum*unit != max(sent[i], 0) {
+		if sum := coll.Total(row); slices.Min(row) < 0 || unit == 0 || sum*unit != max(sent[i], 0) {
 			return nil
 		}
 		for j := range row {
@@ -165,13 +165,6 @@ func (p *party) matrix(m []*seen) coll.Matrix {
 		return nil
 	}
 	return rows
-}
-
-func total(counts []int64) (sum int64) {
-	for _, n := range counts {
-		sum += n
-	}
-	return sum
 }
 
 // rankIn returns the device's rank in one of its groups; -1 if unknown.

@@ -20,17 +20,15 @@ const (
 )
 
 // ReadScaled reads runs of one training at different world sizes, each from a file or a folder, compares them, and
-// returns the one with the most GPUs. The notices concern files, also with an error.
+// returns the one with the most GPUs. Without a kind, all paths are one run. The notices concern files, also with an
+// error.
 func ReadScaled(ctx context.Context, kind string, paths []string, o Options) (*Timeline, []notice.Notice, error) {
-	var runs []*Timeline
-	var notes []notice.Notice
-	for _, path := range paths {
-		run, problems, err := Read(ctx, []string{path}, o)
-		notes = append(notes, problems...)
-		if err != nil {
-			return nil, notes, err
-		}
-		runs = append(runs, run)
+	if kind == "" {
+		return Read(ctx, paths, o)
+	}
+	runs, notes, err := readRuns(ctx, paths, o)
+	if err != nil {
+		return nil, notes, err
 	}
 	found, err := scalingOf(kind, paths, runs)
 	if err != nil {

@@ -25,8 +25,11 @@ func OfDiff(d *timeline.Diff) *document.Document {
 		}
 		limits = append(limits, notice.Paragraph(n.Fact))
 	}
-	s.say("before: %s; after: %s; %s, %s and %d", d.Before.Path, d.After.Path, units.Count(d.Before.Ranks, "rank"),
-		units.Count(d.Before.Steps, "whole step"), d.After.Steps)
+	steps := "whole recordings"
+	if d.Before.Steps > 0 {
+		steps = fmt.Sprintf("%s and %d", units.Count(d.Before.Steps, "whole step"), d.After.Steps)
+	}
+	s.say("before: %s; after: %s; %s, %s", d.Before.Path, d.After.Path, units.Count(d.Before.Ranks, "rank"), steps)
 	of := "ranks"
 	if d.LateRank != "" {
 		of = "the ranks that wait for " + d.LateRank
