@@ -1,0 +1,118 @@
+package tune
+
+import (
+	"context"
+	_ "embed"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"strings"
+	"text/template"
+
+	"busbar/internal/document"
+	"busbar/internal/notice"
+	"busbar/internal/result"
+	"busbar/internal/units"
+	"busbar/post/atomicfile"
+)
+
+// Row is a range of message sizes for which one choice is significantly faster than NCCL's own.
+type Row struct {
+	place
+	Min int64 `json:"min_bytes"`
+	Max int64 `json:"max_bytes"`
+	Choice
+	Sizes    []int64  `json:"sizes_bytes"` // measured
+	Variants []string `json:"variants"`    // the fastest, by size
+	// of the times, with the CI: the geometric mean over the sizes
+	Ratio float64 `json:"ratio"`
+	Lo    float64 `json:"lo"`
+	Hi    float64 `json:"hi"`
+}
+
+// Gain is how much less time it takes.
+func (r Row) Gain() string { return fmt.Sprintf("%.1f %%", 100*(1-r.Ratio)) }
+
+// CI is the confidence interval of Gain.
+func (r Row) CI() string { return fmt.Sprintf("%.1f to %.1f", 100*(1-r.Hi), 100*(1-r.Lo)) }
+
+// line is the row in a tuner file: of NVIDIA's example plugin and RCCL, or of NCCLX, whose sizes are per rank.
+func (r Row) line(ncclx bool) string {
+	name := strings.ReplaceAll(r.Collective.String(), "_", "")
+	choice := fmt.Sprintf("%s,%s,%d,%d", r.Algorithm, r.Protocol, r.Channels, r.Nodes)
+	if n := int64(r.Ranks); ncclx {
+		return fmt.Sprintf("%s,[%d,%d],%s,%d", name, r.Min/n, r.Max/n, choice, r.Ranks/r.Nodes)
+	}
+	return fmt.Sprintf("%s,%d,%d,%s,%d,-1,-1", name, r.Min, r.Max, choice, r.Ranks)
+}
+
+// Tuned is what was found.
+type Tuned struct {
+	Rows   []Row   `json:"rows"`
+	Own    string  `json:"default"` // the variant that leaves the choice to NCCL
+	Alpha  float64 `json:"alpha"`   // family-wise false-positive rate: of any row of the file
+	Pairs  int     `json:"pairs"`   // blocks with both times, the most of any point
+	Tested int     `json:"tested"`  // points, each with one variant
+
+	notices []notice.Notice
+	run     *result.Run // one of those measured
+}
+
+// Help is the text of post tune --help; tunerFile is the file that it writes.
+var (
+	//go:embed help.txt
+	Help string
+	//go:embed tuner.tmpl
+	tunerFile string
+)
+
+// Save writes the tuner file; without a path it does nothing.
+func (t *Tuned) Save(ctx context.Context, path string, wrote func(path string)) error {
+	if path == "" {
+		return nil
+	}
+	ncclx := t.run.Backend.Name == "ncclx"
+	form := template.Must(template.New("").Funcs(template.FuncMap{
+		"line": func(r Row) string { return r.line(ncclx) },
+		"text": func(s string) string { return units.Truncate(units.Printable(s), 60) }, // readers have short lines
+	}).Parse(tunerFile))
+	data := struct {
+		*Tuned
+		Run      *result.Run
+		Fallback bool // sizes without a row do not get NCCL's choice from the reader as published
+	}{t, t.run, !ncclx}
+	write := func(w io.Writer) error { return form.Execute(w, data) }
+	return atomicfile.WriteAll(ctx, filepath.Dir(path), []atomicfile.Named{{Name: filepath.Base(path), Write: write}},
+		wrote)
+}
+
+// Document is what is shown.
+func (t *Tuned) Document(shows func(notice.Code) bool) *document.Document {
+	d := &document.Document{Kind: "tune", Title: "Tuner file", Data: t}
+	all := t.notices
+	if t.run.Rehearse {
+		all = append(slices.Clone(all), notice.New(notice.SimulatedRuns{}))
+	}
+	for _, n := range all {
+		if shows(n.Code()) {
+			d.Notices = append(d.Notices, n)
+		}
+	}
+	if d.Notices != nil {
+		d.Add(document.Findings(slices.Clone(d.Notices)))
+	}
+	for _, rows := range units.GroupBy(t.Rows, func(r Row) place { return r.place }) {
+		table := &document.Table{Columns: []document.Column{{Name: "algorithm"}, {Name: "protocol"}}}
+		table.Columns = slices.Concat(document.NumericColumns("from", "to"), table.Columns,
+			document.NumericColumns("channels", "less time", "CI %"))
+		for _, r := range rows {
+			table.Row(units.Bytes(r.Sizes[0]).String(), units.Bytes(r.Sizes[len(r.Sizes)-1]).String(), r.Algorithm,
+				r.Protocol, fmt.Sprint(r.Channels), r.Gain(), r.CI())
+		}
+		title := fmt.Sprintf("%v, %s, %s", rows[0].Collective, units.Count(rows[0].Nodes, "node"),
+			units.Count(rows[0].Ranks, "rank"))
+		d.Add(&document.Section{Title: title, Blocks: []document.Block{table}})
+	}
+	return d
+}
