@@ -30,7 +30,7 @@ func newTune(to streams) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return errors.Join(found.Save(cmd.Context(), c.out, c.wrote), c.write(found.Document(c.Shows), c.stdout))
+			return errors.Join(found.Save(cmd.Context(), c.out, c.wrote), c.write(found.Document(c.Kept), c.stdout))
 		},
 	}
 	cmd.Flags().BoolVar(&verify, "verify", false, "compare runs without and with the file")

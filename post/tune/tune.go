@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -17,6 +16,7 @@ import (
 	"busbar/internal/notice"
 	"busbar/internal/result"
 	"busbar/internal/stats"
+	"busbar/internal/units"
 	"busbar/post/analysis"
 	"busbar/post/input"
 	"busbar/post/usage"
@@ -47,20 +47,13 @@ type Choice struct {
 	Channels  int    `json:"channels"`
 }
 
-// known reports whether all of it is.
-func (c Choice) known() bool { return c.Algorithm != "" && c.Protocol != "" && c.Channels > 0 }
-
 // choiceOf is what the library reported of a point (rank --algorithms), or else what the environment forces.
-func choiceOf(run *result.Run, p *result.Path) Choice {
-	if p == nil {
-		p = &result.Path{}
-	}
+func choiceOf(run *result.Run, p result.Path) Choice {
 	env := run.Environment
 	c := Choice{wordOf(cmp.Or(p.Algorithm, env["NCCL_ALGO"]), algorithms),
 		wordOf(cmp.Or(p.Protocol, env["NCCL_PROTO"]), protocols), p.Channels}
-	least := cmp.Or(env["NCCL_MIN_CTAS"], env["NCCL_MIN_NCHANNELS"])
-	if most := cmp.Or(env["NCCL_MAX_CTAS"], env["NCCL_MAX_NCHANNELS"]); c.Channels == 0 && least == most {
-		c.Channels, _ = strconv.Atoi(most) // 0: not forced
+	if n := env["NCCL_MAX_NCHANNELS"]; c.Channels == 0 && n == env["NCCL_MIN_NCHANNELS"] {
+		c.Channels, _ = strconv.Atoi(n) // 0: not forced
 	}
 	return c
 }
@@ -82,18 +75,21 @@ type place struct {
 	Ranks      int             `json:"ranks"`
 }
 
+func placeOf(c analysis.Condition) place { return place{c.Collective, c.Nodes, c.World} }
+
 // series is one variant at one point.
 type series struct {
-	choices []Choice          // of its launches, each once
-	times   map[int][]float64 // s, by block
+	choices []Choice             // of its launches, each once
+	times   map[string][]float64 // s, by block
 }
 
 // sweep is the times of all variants.
 type sweep struct {
-	fixed  map[string]string // what all launches must share
+	run    *result.Run       // the first
+	fixed  []string          // what all launches must share
 	forced map[string]string // by variant
 	own    string            // the variant that leaves the choice to NCCL
-	blocks map[string]int
+	blocks []string
 	tables map[place]analysis.Condition
 	points map[analysis.Condition]map[string]*series
 }
@@ -111,12 +107,10 @@ func Read(ctx context.Context, args []string, o Options) (*Tuned, error) {
 	}
 	var lacking analysis.Incomparable
 	err = data.Each(func(row result.Row) error {
-		if row.Record.Timed() && !lacking.Add(row) {
-			if err := s.add(row.Run, row.Record); err != nil {
-				return usage.New(err)
-			}
+		if !row.Record.Timed() || lacking.Add(row) {
+			return context.Cause(ctx)
 		}
-		return context.Cause(ctx)
+		return cmp.Or(usage.New(s.add(row.Run, row.Record)), context.Cause(ctx))
 	})
 	if err != nil {
 		return nil, err
@@ -125,14 +119,13 @@ func Read(ctx context.Context, args []string, o Options) (*Tuned, error) {
 	if err != nil {
 		return nil, usage.New(err)
 	}
-	t.run = data.Runs()[0]
 	t.notices = slices.Concat(notes, data.Notes(), lacking.Notices(), t.notices)
 	return t, nil
 }
 
 // newSweep checks that launches differ in nothing but the variables of forcing, and that one variant has none of them.
 func newSweep(runs []*result.Run) (*sweep, error) {
-	s := &sweep{forced: map[string]string{}, blocks: map[string]int{}, tables: map[place]analysis.Condition{},
+	s := &sweep{forced: map[string]string{}, tables: map[place]analysis.Condition{},
 		points: map[analysis.Condition]map[string]*series{}}
 	for _, run := range runs {
 		if err := s.check(run); err != nil {
@@ -159,25 +152,22 @@ func newSweep(runs []*result.Run) (*sweep, error) {
 
 // check checks one launch.
 func (s *sweep) check(run *result.Run) error {
-	fixed, forced := map[string]string{"device": run.Device, "backend": run.Backend.Name,
-		"library": run.Backend.Title(), "settings": run.Method.Settings().String()}, ""
+	fixed, forced := []string{"device " + run.Device, "backend " + run.Backend.Name, "library " + run.Backend.Title(),
+		"settings " + run.Method.Settings().String()}, ""
 	for _, name := range slices.Sorted(maps.Keys(run.Environment)) {
-		switch v := run.Environment[name]; {
+		switch text := name + "=" + run.Environment[name]; {
 		case slices.Contains(forcing, name):
-			forced += " " + name + "=" + v
+			forced += " " + text
 		case strings.HasPrefix(name, "NCCL") && !strings.HasPrefix(name, "NCCL_DEBUG") && name != "NCCL_COMM_ID":
-			fixed[name] = v
+			fixed = append(fixed, text)
 		}
 	}
-	if s.fixed == nil {
-		s.fixed = fixed
+	if s.run == nil {
+		s.run, s.fixed = run, fixed
 	}
-	both := maps.Clone(s.fixed)
-	maps.Copy(both, fixed)
-	for _, name := range slices.Sorted(maps.Keys(both)) {
-		if a, b := s.fixed[name], fixed[name]; a != b {
-			return fmt.Errorf("two values of %s, %q and %q: tune one cluster, library and configuration at a time", name,
-				a, b)
+	for _, text := range slices.Concat(fixed, s.fixed) {
+		if !slices.Contains(fixed, text) || !slices.Contains(s.fixed, text) {
+			return fmt.Errorf("not all launches have %s: tune one cluster, library and configuration at a time", text)
 		}
 	}
 	if other, seen := s.forced[run.Variant]; seen && other != forced {
@@ -193,27 +183,26 @@ func (s *sweep) add(run *result.Run, r *result.Record) error {
 	if c.Mode != coll.Throughput || r.OfGroup() || c.Collective < coll.AllReduce || c.Collective > coll.Reduce {
 		return nil
 	}
-	at, table := place{c.Collective, c.Nodes, c.World}, analysis.TableOf(c)
+	at, table := placeOf(c), analysis.TableOf(c)
 	if other, seen := s.tables[at]; seen && other != table {
 		return fmt.Errorf("tuner files do not distinguish %s from %s: name results of one", other.Title(), table.Title())
 	}
 	s.tables[at] = table
-	block, seen := s.blocks[run.PairedBy()]
-	if !seen {
-		block = len(s.blocks)
-		s.blocks[run.PairedBy()] = block
-	}
+	block := run.PairedBy()
+	s.blocks = units.AddOnce(s.blocks, block)
 	if s.points[c] == nil {
 		s.points[c] = map[string]*series{}
 	}
 	one := s.points[c][run.Variant]
 	if one == nil {
-		one = &series{times: map[int][]float64{}}
+		one = &series{times: map[string][]float64{}}
 		s.points[c][run.Variant] = one
 	}
-	if choice := choiceOf(run, r.Path); !slices.Contains(one.choices, choice) {
-		one.choices = append(one.choices, choice)
+	var path result.Path
+	if r.Path != nil {
+		path = *r.Path
 	}
+	one.choices = units.AddOnce(one.choices, choiceOf(run, path))
 	one.times[block] = append(one.times[block], r.Time.Seconds)
 	return nil
 }
@@ -221,8 +210,10 @@ func (s *sweep) add(run *result.Run, r *result.Record) error {
 // row is the times by block, 0 without one; of cycles the median.
 func (s *sweep) row(of *series) []float64 {
 	times := make([]float64, len(s.blocks))
-	for block, all := range of.times {
-		times[block] = stats.Median(all)
+	for i, block := range s.blocks {
+		if all := of.times[block]; all != nil {
+			times[i] = stats.Median(all)
+		}
 	}
 	return times
 }
@@ -231,7 +222,6 @@ func (s *sweep) row(of *series) []float64 {
 type candidate struct {
 	variant string
 	Choice
-	stats.Trial
 	stats.Compared
 }
 
@@ -241,11 +231,8 @@ type measured struct {
 	variants []candidate
 }
 
-// place is what rows of the point share.
-func (m measured) place() place { return place{m.Collective, m.Nodes, m.World} }
-
-// measured are the points that NCCL's choice was measured at, in the order of tables.
-func (s *sweep) measured(margin float64) (points []measured) {
+// measured are the points that NCCL's choice was measured at, in the order of tables, with a trial for each variant.
+func (s *sweep) measured(margin float64) (points []measured, trials []stats.Trial) {
 	for _, c := range slices.SortedFunc(maps.Keys(s.points), analysis.CompareConditions) {
 		own := s.points[c][s.own]
 		if own == nil {
@@ -254,16 +241,17 @@ func (s *sweep) measured(margin float64) (points []measured) {
 		m := measured{Condition: c}
 		for _, v := range slices.Sorted(maps.Keys(s.points[c])) {
 			if of := s.points[c][v]; v != s.own {
-				one := candidate{variant: v, Trial: stats.Trial{A: s.row(own), B: s.row(of), Margin: margin}}
+				one := candidate{variant: v}
 				if len(of.choices) == 1 {
 					one.Choice = of.choices[0]
 				}
 				m.variants = append(m.variants, one)
+				trials = append(trials, stats.Trial{A: s.row(own), B: s.row(of), Margin: margin})
 			}
 		}
 		points = append(points, m)
 	}
-	return points
+	return points, trials
 }
 
 // judge compares all variants with NCCL's choice at all points, as one family, and makes the rows.
@@ -272,15 +260,9 @@ func (s *sweep) judge(o Options) (*Tuned, error) {
 	if o.Strict {
 		standard.Alpha = stats.StrictAlpha
 	}
-	points := s.measured(o.Margin)
-	var trials []stats.Trial
-	for _, m := range points {
-		for _, one := range m.variants {
-			trials = append(trials, one.Trial)
-		}
-	}
+	points, trials := s.measured(o.Margin)
 	compared, k := stats.Compare(trials, standard), 0
-	t := &Tuned{Own: s.own, Alpha: standard.Alpha, Tested: compared.Tested}
+	t := &Tuned{Own: s.own, Alpha: standard.Alpha, Tested: compared.Tested, run: s.run}
 	for _, m := range points {
 		for i := range m.variants {
 			m.variants[i].Compared = compared.Points[k]
@@ -295,41 +277,37 @@ func (s *sweep) judge(o Options) (*Tuned, error) {
 			Have:   []notice.Having{{Side: cmp.Or(t.Own, "default"), Launches: t.Pairs}},
 			Needed: stats.FewestLaunches(standard.Alpha, true)}))
 	}
-	t.find(points, standard)
+	t.find(points)
+	if s.run.Rehearse {
+		t.notices = append(t.notices, notice.New(notice.SimulatedRuns{}))
+	}
 	return t, nil
 }
 
 // find makes the rows: adjacent sizes with the same choice are one. Rows meet halfway between sizes, and end at the
 // smallest and largest size measured.
-func (t *Tuned) find(points []measured, standard stats.Standard) {
-	unknown, faster := map[string]int{}, 0
-	var open []candidate // of the last row
+func (t *Tuned) find(points []measured) {
+	unknown, faster, last := map[string]int{}, 0, -1
 	for i, m := range points {
-		best := m.best(unknown)
+		best, at := m.best(unknown), placeOf(m.Condition)
 		if best == nil {
-			open = nil
 			continue
 		}
-		faster++
-		size := func(j int) int64 { // the size itself beside the smallest and the largest
-			if j < 0 || j == len(points) || points[j].place() != m.place() {
+		half := func(j int) int64 { // between the size and that of point j, if that is in the same world
+			if j < 0 || j == len(points) || placeOf(points[j].Condition) != at {
 				return m.SizeBytes
 			}
-			return points[j].SizeBytes
+			return (points[j].SizeBytes + m.SizeBytes) / 2
 		}
-		if open == nil || t.Rows[len(t.Rows)-1].place != m.place() || open[0].Choice != best.Choice {
-			row := Row{place: m.place(), Choice: best.Choice, Min: m.SizeBytes}
-			if before := size(i - 1); before < m.SizeBytes {
-				row.Min = (before+m.SizeBytes)/2 + 1
-			}
-			t.Rows, open = append(t.Rows, row), nil
+		n := len(t.Rows)
+		if n == 0 || last < i-1 || t.Rows[n-1].place != at || t.Rows[n-1].Choice != best.Choice {
+			t.Rows = append(t.Rows, Row{place: at, Choice: best.Choice, Min: min(half(i-1)+1, m.SizeBytes)})
+			n++
 		}
-		open = append(open, *best)
-		row := &t.Rows[len(t.Rows)-1]
-		row.Max = (m.SizeBytes + size(i+1)) / 2
-		row.Sizes, row.Variants = append(row.Sizes, m.SizeBytes), append(row.Variants, best.variant)
-		r := gain(open, standard)
-		row.Ratio, row.Lo, row.Hi = r.Value, r.Lo, r.Hi
+		row := &t.Rows[n-1]
+		row.Max = half(i + 1)
+		row.Sizes = append(row.Sizes, Size{m.SizeBytes, best.variant, best.Value, best.Lo, best.Hi})
+		faster, last = faster+1, i
 	}
 	for _, v := range slices.Sorted(maps.Keys(unknown)) {
 		t.notices = append(t.notices, notice.New(notice.ChoiceUnknown{Points: unknown[v], Variant: v}))
@@ -343,28 +321,11 @@ func (m measured) best(unknown map[string]int) (best *candidate) {
 	for i := range m.variants {
 		switch one := &m.variants[i]; {
 		case one.Verdict != stats.Better:
-		case !one.known():
+		case one.Algorithm == "" || one.Protocol == "" || one.Channels == 0:
 			unknown[one.variant]++
 		case best == nil || one.Value < best.Value:
 			best = one
 		}
 	}
 	return best
-}
-
-// gain is the ratio of the times over the sizes of a row: in each block the geometric mean.
-func gain(sizes []candidate, standard stats.Standard) stats.Ratio {
-	one := stats.Trial{A: make([]float64, len(sizes[0].A)), B: make([]float64, len(sizes[0].A))}
-	for block := range one.A {
-		sum, n := 0.0, 0.0
-		for _, c := range sizes {
-			if a, b := c.A[block], c.B[block]; a > 0 && b > 0 {
-				sum, n = sum+math.Log(b/a), n+1
-			}
-		}
-		if n > 0 {
-			one.A[block], one.B[block] = 1, math.Exp(sum/n)
-		}
-	}
-	return stats.Compare([]stats.Trial{one}, standard).Points[0].Ratio
 }

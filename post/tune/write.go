@@ -1,6 +1,7 @@
 package tune
 
 import (
+	"cmp"
 	"context"
 	_ "embed"
 	"fmt"
@@ -23,22 +24,32 @@ type Row struct {
 	Min int64 `json:"min_bytes"`
 	Max int64 `json:"max_bytes"`
 	Choice
-	Sizes    []int64  `json:"sizes_bytes"` // measured
-	Variants []string `json:"variants"`    // the fastest, by size
-	// of the times, with the CI: the geometric mean over the sizes
-	Ratio float64 `json:"ratio"`
-	Lo    float64 `json:"lo"`
-	Hi    float64 `json:"hi"`
+	Sizes []Size `json:"sizes"`
 }
 
-// Gain is how much less time it takes.
-func (r Row) Gain() string { return fmt.Sprintf("%.1f %%", 100*(1-r.Ratio)) }
+// Size is a size that was measured: with the fastest variant, and the ratio of its time to that of NCCL's choice.
+type Size struct {
+	Bytes   int64   `json:"size_bytes"`
+	Variant string  `json:"variant"`
+	Ratio   float64 `json:"ratio"`
+	Lo      float64 `json:"lo"`
+	Hi      float64 `json:"hi"`
+}
+
+// Gain is how much less time the size with the smallest gain takes, CI is its confidence interval.
+func (r Row) Gain() string { return fmt.Sprintf("%.1f %%", 100*(1-r.least().Ratio)) }
 
 // CI is the confidence interval of Gain.
-func (r Row) CI() string { return fmt.Sprintf("%.1f to %.1f", 100*(1-r.Hi), 100*(1-r.Lo)) }
+func (r Row) CI() string {
+	return fmt.Sprintf("%.1f to %.1f", 100*(1-r.least().Hi), 100*(1-r.least().Lo))
+}
 
-// line is the row in a tuner file: of NVIDIA's example plugin and RCCL, or of NCCLX, whose sizes are per rank.
-func (r Row) line(ncclx bool) string {
+func (r Row) least() Size {
+	return slices.MaxFunc(r.Sizes, func(a, b Size) int { return cmp.Compare(a.Ratio, b.Ratio) })
+}
+
+// Line is the row in a tuner file: of NVIDIA's example plugin and RCCL, or of NCCLX, whose sizes are per rank.
+func (r Row) Line(ncclx bool) string {
 	name := strings.ReplaceAll(r.Collective.String(), "_", "")
 	choice := fmt.Sprintf("%s,%s,%d,%d", r.Algorithm, r.Protocol, r.Channels, r.Nodes)
 	if n := int64(r.Ranks); ncclx {
@@ -72,42 +83,23 @@ func (t *Tuned) Save(ctx context.Context, path string, wrote func(path string)) 
 	if path == "" {
 		return nil
 	}
-	ncclx := t.run.Backend.Name == "ncclx"
-	form := template.Must(template.New("").Funcs(template.FuncMap{
-		"line": func(r Row) string { return r.line(ncclx) },
-		"text": func(s string) string { return units.Truncate(units.Printable(s), 60) }, // readers have short lines
-	}).Parse(tunerFile))
-	data := struct {
-		*Tuned
-		Run      *result.Run
-		Fallback bool // sizes without a row do not get NCCL's choice from the reader as published
-	}{t, t.run, !ncclx}
-	write := func(w io.Writer) error { return form.Execute(w, data) }
+	data := map[string]any{"Rows": t.Rows, "NCCLX": t.run.Backend.Name == "ncclx",
+		"Of": units.Truncate(units.Printable(t.run.Device+", "+t.run.Backend.Title()), 200)} // readers have short lines
+	write := func(w io.Writer) error { return template.Must(template.New("").Parse(tunerFile)).Execute(w, data) }
 	return atomicfile.WriteAll(ctx, filepath.Dir(path), []atomicfile.Named{{Name: filepath.Base(path), Write: write}},
 		wrote)
 }
 
-// Document is what is shown.
-func (t *Tuned) Document(shows func(notice.Code) bool) *document.Document {
-	d := &document.Document{Kind: "tune", Title: "Tuner file", Data: t}
-	all := t.notices
-	if t.run.Rehearse {
-		all = append(slices.Clone(all), notice.New(notice.SimulatedRuns{}))
-	}
-	for _, n := range all {
-		if shows(n.Code()) {
-			d.Notices = append(d.Notices, n)
-		}
-	}
-	if d.Notices != nil {
-		d.Add(document.Findings(slices.Clone(d.Notices)))
-	}
+// Document is what is shown; kept are the notices that are reported.
+func (t *Tuned) Document(kept func([]notice.Notice) []notice.Notice) *document.Document {
+	d := &document.Document{Kind: "tune", Title: "Tuner file", Data: t, Notices: kept(t.notices)}
+	d.Add(document.Findings(slices.Clone(d.Notices)))
 	for _, rows := range units.GroupBy(t.Rows, func(r Row) place { return r.place }) {
 		table := &document.Table{Columns: []document.Column{{Name: "algorithm"}, {Name: "protocol"}}}
 		table.Columns = slices.Concat(document.NumericColumns("from", "to"), table.Columns,
 			document.NumericColumns("channels", "less time", "CI %"))
 		for _, r := range rows {
-			table.Row(units.Bytes(r.Sizes[0]).String(), units.Bytes(r.Sizes[len(r.Sizes)-1]).String(), r.Algorithm,
+			table.Row(units.Bytes(r.Sizes[0].Bytes).String(), units.Bytes(r.Sizes[len(r.Sizes)-1].Bytes).String(), r.Algorithm,
 				r.Protocol, fmt.Sprint(r.Channels), r.Gain(), r.CI())
 		}
 		title := fmt.Sprintf("%v, %s, %s", rows[0].Collective, units.Count(rows[0].Nodes, "node"),
