@@ -34,7 +34,7 @@ func newTune(to streams) *cobra.Command {
 		},
 	}
 	cmd.Flags().BoolVar(&verify, "verify", false, "compare runs without and with the file")
-	cmd.Flags().StringVarP(&c.out, "out", "o", "", "write this `FILE`; with --verify compare.md and compare.json into a folder")
+	cmd.Flags().StringVarP(&c.out, "out", "o", "", "write this `FILE`; --verify: compare.md and .json in a folder")
 	c.statistics(cmd)
 	return cmd
 }

@@ -140,9 +140,9 @@ func newSweep(runs []*result.Run) (*sweep, error) {
 	}
 	switch {
 	case len(own) == len(s.forced):
-		return nil, errors.New("no variant sets NCCL_ALGO, NCCL_PROTO or channels: measure a plan such as slurm/tune.yaml")
+		return nil, errors.New("no variant sets NCCL_ALGO, NCCL_PROTO or channels: measure a plan like slurm/tune.yaml")
 	case own == nil:
-		return nil, errors.New("no default: all launches set NCCL_ALGO, NCCL_PROTO or channels; measure without them too")
+		return nil, errors.New("no default: all launches set NCCL_ALGO, NCCL_PROTO or channels; measure one without")
 	case len(own) > 1:
 		return nil, fmt.Errorf("several defaults: variants %q leave the choice to NCCL; name results of one", own)
 	}
@@ -171,7 +171,7 @@ func (s *sweep) check(run *result.Run) error {
 		}
 	}
 	if other, seen := s.forced[run.Variant]; seen && other != forced {
-		return fmt.Errorf("variant %q has two settings, %q and %q: name results of one plan", run.Variant, other, forced)
+		return fmt.Errorf("variant %q has two settings, %q and %q: name results of one", run.Variant, other, forced)
 	}
 	s.forced[run.Variant] = forced
 	return nil
@@ -185,7 +185,8 @@ func (s *sweep) add(run *result.Run, r *result.Record) error {
 	}
 	at, table := placeOf(c), analysis.TableOf(c)
 	if other, seen := s.tables[at]; seen && other != table {
-		return fmt.Errorf("tuner files do not distinguish %s from %s: name results of one", other.Title(), table.Title())
+		return fmt.Errorf("tuner files do not distinguish %s from %s: name results of one", other.Title(),
+			table.Title())
 	}
 	s.tables[at] = table
 	block := run.PairedBy()
@@ -262,7 +263,7 @@ func (s *sweep) judge(o Options) (*Tuned, error) {
 	}
 	points, trials := s.measured(o.Margin)
 	compared, k := stats.Compare(trials, standard), 0
-	t := &Tuned{Own: s.own, Alpha: standard.Alpha, Tested: compared.Tested, run: s.run}
+	t := &Tuned{Own: s.own, Alpha: standard.Alpha, run: s.run}
 	for _, m := range points {
 		for i := range m.variants {
 			m.variants[i].Compared = compared.Points[k]
@@ -272,7 +273,7 @@ func (s *sweep) judge(o Options) (*Tuned, error) {
 	if t.Pairs == 0 {
 		return nil, errors.New("no block has times of the default and of a variant: measure with slurm/campaign.sh")
 	}
-	if few := len(trials) - t.Tested; few > 0 {
+	if few := len(trials) - compared.Tested; few > 0 {
 		t.notices = append(t.notices, notice.New(notice.LaunchesMissing{Points: few, What: notice.PairsOfLaunches,
 			Have:   []notice.Having{{Side: cmp.Or(t.Own, "default"), Launches: t.Pairs}},
 			Needed: stats.FewestLaunches(standard.Alpha, true)}))
@@ -306,7 +307,7 @@ func (t *Tuned) find(points []measured) {
 		}
 		row := &t.Rows[n-1]
 		row.Max = half(i + 1)
-		row.Sizes = append(row.Sizes, Size{m.SizeBytes, best.variant, best.Value, best.Lo, best.Hi})
+		row.Sizes = append(row.Sizes, Size{units.Bytes(m.SizeBytes), best.variant, best.Value, best.Lo, best.Hi})
 		faster, last = faster+1, i
 	}
 	for _, v := range slices.Sorted(maps.Keys(unknown)) {

@@ -37,8 +37,8 @@ func judged(seed uint64, blocks int, margin float64, noise func(*rand.Rand) floa
 			run := &result.Run{Block: fmt.Sprint(b), Variant: v, Nodes: 2, RanksPerNode: 8, Environment: settings[v]}
 			for size := int64(1 << 10); size <= 16<<20; size *= 2 {
 				s := pace * (1e-5 + float64(size)/1e11) * math.Exp(0.02*noise(r))
-				one := &result.Record{Status: result.OK, Time: &result.Time{Seconds: s}, Case: coll.Case{Type: coll.Float32,
-					Collective: coll.AllReduce, World: 16, Mode: coll.Throughput}.WithSize(size)}
+				one := &result.Record{Status: result.OK, Time: &result.Time{Seconds: s}, Case: coll.Case{
+					Type: coll.Float32, Collective: coll.AllReduce, World: 16, Mode: coll.Throughput}.WithSize(size)}
 				edit(run, one)
 				runs, records = append(runs, run), append(records, one)
 			}
@@ -65,7 +65,8 @@ func load(t *testing.T, path string, ncclx bool) (rows []string) {
 		size = `\[(\d+),(\d+)\]`
 	}
 	form := regexp.MustCompile(`^(broadcast|reduce|allgather|reducescatter|allreduce),` + size +
-		`,(tree|ring|collnet_direct|collnet_chain|nvls|nvls_tree|pat),(ll|ll128|simple),(\d+),(\d+),(\d+)(?:,-1){0,2}\n$`)
+		`,(tree|ring|collnet_direct|collnet_chain|nvls|nvls_tree|pat),(ll|ll128|simple),(\d+),(\d+),(\d+)` +
+		`(?:,-1){0,2}\n$`)
 	for line := range strings.Lines(string(text)) {
 		must.Less(t, 256, len(line))
 		if line != "\n" && line[0] != '#' {

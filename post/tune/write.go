@@ -29,11 +29,11 @@ type Row struct {
 
 // Size is a size that was measured: with the fastest variant, and the ratio of its time to that of NCCL's choice.
 type Size struct {
-	Bytes   int64   `json:"size_bytes"`
-	Variant string  `json:"variant"`
-	Ratio   float64 `json:"ratio"`
-	Lo      float64 `json:"lo"`
-	Hi      float64 `json:"hi"`
+	Bytes   units.Bytes `json:"size_bytes"`
+	Variant string      `json:"variant"`
+	Ratio   float64     `json:"ratio"`
+	Lo      float64     `json:"lo"`
+	Hi      float64     `json:"hi"`
 }
 
 // Gain is how much less time the size with the smallest gain takes, CI is its confidence interval.
@@ -60,11 +60,10 @@ func (r Row) Line(ncclx bool) string {
 
 // Tuned is what was found.
 type Tuned struct {
-	Rows   []Row   `json:"rows"`
-	Own    string  `json:"default"` // the variant that leaves the choice to NCCL
-	Alpha  float64 `json:"alpha"`   // family-wise false-positive rate: of any row of the file
-	Pairs  int     `json:"pairs"`   // blocks with both times, the most of any point
-	Tested int     `json:"tested"`  // points, each with one variant
+	Rows  []Row   `json:"rows"`
+	Own   string  `json:"default"` // the variant that leaves the choice to NCCL
+	Alpha float64 `json:"alpha"`   // family-wise false-positive rate: of any row of the file
+	Pairs int     `json:"pairs"`   // blocks with both times, the most of any point
 
 	notices []notice.Notice
 	run     *result.Run // one of those measured
@@ -99,8 +98,8 @@ func (t *Tuned) Document(kept func([]notice.Notice) []notice.Notice) *document.D
 		table.Columns = slices.Concat(document.NumericColumns("from", "to"), table.Columns,
 			document.NumericColumns("channels", "less time", "CI %"))
 		for _, r := range rows {
-			table.Row(units.Bytes(r.Sizes[0].Bytes).String(), units.Bytes(r.Sizes[len(r.Sizes)-1].Bytes).String(), r.Algorithm,
-				r.Protocol, fmt.Sprint(r.Channels), r.Gain(), r.CI())
+			table.Row(r.Sizes[0].Bytes.String(), r.Sizes[len(r.Sizes)-1].Bytes.String(), r.Algorithm, r.Protocol,
+				fmt.Sprint(r.Channels), r.Gain(), r.CI())
 		}
 		title := fmt.Sprintf("%v, %s, %s", rows[0].Collective, units.Count(rows[0].Nodes, "node"),
 			units.Count(rows[0].Ranks, "rank"))
