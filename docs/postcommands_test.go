@@ -120,12 +120,16 @@ func postWorkspace(t *testing.T, home string, made []string) string {
 		{"results", "nccl"}, {"results/nccl-228", "nccl"}, {"results/jobN", "nccl"}, {"runs", "nccl"},
 		{"before", "nccl"}, {"after", "nccl"},
 		{"baseline", "nccl"}, {"nights/tonight", "nccl"}, {"laptop/results/benchmark", "gloo"},
-		{"gpu-host/results/benchmark", "nccl"},
+		{"gpu-host/results/benchmark", "nccl"}, {"results/tune", "nccl"},
 	} {
 		for j, text := range made {
 			variant := []string{"2.27", "2.28"}[j%2]
 			text = strings.NewReplacer("0190a000-", fmt.Sprintf("0190a0%02d-", i), `"rehearsed":true,`,
 				fmt.Sprintf(`"variant":%q,`, variant), "nccl-rehearsal", folder.backend).Replace(text)
+			if folder.name == "results/tune" { // a default and a forced choice, in blocks
+				text = strings.NewReplacer(`"2.27",`, fmt.Sprintf(`"nccl","block":"%d",`, j/2), `"2.28",`,
+					fmt.Sprintf(`"ring","block":"%d","environment":{"NCCL_ALGO":"Ring"},`, j/2)).Replace(text)
+			}
 			write(fmt.Sprintf("%s/profile_%s_world8_%d.jsonl", folder.name, folder.backend, j), text)
 		}
 	}

@@ -4,14 +4,11 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 
 	"github.com/spf13/cobra"
 
-	"busbar/internal/document"
 	"busbar/internal/result"
-	"busbar/post/atomicfile"
 	"busbar/post/compare"
 	"busbar/post/notices"
 	"busbar/post/usage"
@@ -65,22 +62,27 @@ check.`,
 	f.StringVar(&c.by, "by", "", "split by this `WORD`: variant, library, …")
 	f.StringVar(&c.base, "base", "", "compare with the side of this `NAME`")
 	f.StringVarP(&c.out, "out", "o", "", "also write compare.md and compare.json into this `DIR`")
-	f.StringVar(&c.margin, "margin", "3%", "differences up to this `PERCENT` are none")
 	f.StringVar(&c.failAbove, "fail-above", "",
 		"exit status 7 if a point is worse by more than this `PERCENT`, or fails")
+	c.statistics(cmd)
+	return cmd
+}
+
+// statistics adds the flags of all that compares launches.
+func (c *comparer) statistics(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringVar(&c.margin, "margin", "3%", "differences up to this `PERCENT` are none")
 	f.BoolVar(&c.strict, "strict", false, "err in 1 % of comparisons, not in 5 %; intervals of 99 %")
 	f.Uint64Var(&c.seed, "seed", 1, "`NUMBER` that draws start from, where there are too many launches for all ways")
 	rehearsedFlag(cmd, &c.MergeOptions)
 	c.flags(f)
-	return cmd
 }
 
+func (c *comparer) wrote(path string) { fmt.Fprintln(c.stderr, "post: wrote", path) }
+
 func (c *comparer) run(cmd *cobra.Command, args []string) error {
-	limits, err := c.limits(cmd)
-	if err == nil {
-		err = c.Check()
-	}
-	if err != nil {
+	limits, err := compare.ParseLimits(c.margin, c.failAbove, cmd.Flags().Changed("fail-above"))
+	if err = errors.Join(err, c.Check()); err != nil {
 		return usage.New(err)
 	}
 	all, lacking, notes, err := compare.Results(cmd.Context(), &compare.Options{
@@ -95,11 +97,7 @@ func (c *comparer) run(cmd *cobra.Command, args []string) error {
 	notes = c.Kept(notes)
 	doc.Notices = append(slices.Clone(notes), doc.Notices...)
 	if c.out != "" {
-		files := []atomicfile.Named{
-			{Name: "compare.md", Write: func(w io.Writer) error { return doc.Write(w, document.Markdown) }},
-			{Name: "compare.json", Write: func(w io.Writer) error { return doc.Write(w, document.JSON) }},
-		}
-		if err := atomicfile.WriteAll(cmd.Context(), c.out, files, c.wrote); err != nil {
+		if err := compare.Save(cmd.Context(), c.out, doc, c.wrote); err != nil {
 			return err
 		}
 	}
@@ -109,17 +107,4 @@ func (c *comparer) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	return cmp.Or(all.Exceeded(), err)
-}
-
-// limits are those that flags give.
-func (c *comparer) limits(cmd *cobra.Command) (l compare.Limits, err error) {
-	if l.Margin, err = compare.ParsePercent(c.margin); err != nil {
-		return l, fmt.Errorf("--margin %w", err)
-	}
-	if cmd.Flags().Changed("fail-above") {
-		if l.FailAbove, err = compare.ParsePercent(c.failAbove); err != nil {
-			return l, fmt.Errorf("--fail-above %w", err)
-		}
-	}
-	return l, nil
 }

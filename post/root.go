@@ -71,8 +71,8 @@ everything else to stderr.`,
 		&cobra.Group{ID: "other", Title: "Other commands"})
 	cobra.EnableCommandSorting = false // the first command is the usual one
 	root.AddCommand(newReport(to), newShow(to), newCompare(to), newPlot(to), newExpect(to), newMerge(to),
-		newImport(to), newExport(to), newCampaign(to), newTimeline(to), newLog(to), newHang(to), newExplain(to),
-		newAnonymize(to))
+		newImport(to), newExport(to), newCampaign(to), newTune(to), newTimeline(to), newLog(to), newHang(to),
+		newExplain(to), newAnonymize(to))
 	root.SetHelpCommand(newHelp())
 	root.SetHelpCommandGroupID("other")
 	root.SetCompletionCommandGroupID("other")

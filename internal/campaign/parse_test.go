@@ -205,9 +205,11 @@ func TestManualListsKeys(t *testing.T) {
 	test.EqOp(t, 5*4*6, len(mustParse(t, example).All()))
 }
 
-func TestExampleParses(t *testing.T) {
-	p, err := Load("../../slurm/campaign.yaml")
-	if err != nil || len(p.All()) != 5*2*6 {
-		t.Errorf("%v: %+v", err, p)
+func TestExamplesParse(t *testing.T) {
+	for name, launches := range map[string]int{"campaign": 5 * 2 * 6, "tune": 8 * 2 * 21} {
+		p, err := Load("../../slurm/" + name + ".yaml")
+		if err != nil || len(p.All()) != launches {
+			t.Errorf("%v: %+v", err, p)
+		}
 	}
 }

@@ -66,6 +66,21 @@ type CampaignDone struct {
 	Folder string `json:"folder"`
 }
 
+// TunerRows reports what post tune found.
+type TunerRows struct {
+	Rows   int `json:"rows"`
+	Faster int `json:"faster"` // points
+	Points int `json:"points"`
+}
+
+// ChoiceUnknown reports points that have no row in a tuner file, although a variant is faster.
+type ChoiceUnknown struct {
+	Points  int    `json:"points"`
+	Variant string `json:"variant"`
+}
+
+func (TunerRows) Code() Code          { return "tuner-rows" }
+func (ChoiceUnknown) Code() Code      { return "choice-unknown" }
 func (VariantAdded) Code() Code       { return "variant-added" }
 func (LaunchRefused) Code() Code      { return "launch-refused" }
 func (LaunchCutOff) Code() Code       { return "launch-cut-off" }

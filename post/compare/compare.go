@@ -55,6 +55,19 @@ func ParsePercent(s string) (float64, error) {
 	return v / 100, nil
 }
 
+// ParseLimits reads the limits of a call. Without failAbove none fails, unless it was given.
+func ParseLimits(margin, failAbove string, given bool) (l Limits, err error) {
+	if l.Margin, err = ParsePercent(margin); err != nil {
+		return l, fmt.Errorf("--margin %w", err)
+	}
+	if given || failAbove != "" {
+		if l.FailAbove, err = ParsePercent(failAbove); err != nil {
+			return l, fmt.Errorf("--fail-above %w", err)
+		}
+	}
+	return l, nil
+}
+
 // Results reads the sides and compares each with the first. notes are of what was read, lacking of simulated sides
 // and of sides that have no points of a kind. The error of a wrong call is a usage.Error.
 func Results(ctx context.Context, o *Options) (all Comparison, lacking, notes []notice.Notice, err error) {

@@ -1,7 +1,9 @@
 package compare
 
 import (
+	"context"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 
@@ -9,6 +11,7 @@ import (
 	"busbar/internal/notice"
 	"busbar/internal/stats"
 	"busbar/internal/units"
+	"busbar/post/atomicfile"
 	"busbar/post/footnote"
 )
 
@@ -26,6 +29,14 @@ func (c Comparison) Document(notices []notice.Notice) *document.Document {
 		d.Add(blocks...)
 	}
 	return d
+}
+
+// Save writes the document of a comparison into a folder, as Markdown and as JSON.
+func Save(ctx context.Context, dir string, doc *document.Document, wrote func(path string)) error {
+	return atomicfile.WriteAll(ctx, dir, []atomicfile.Named{
+		{Name: "compare.md", Write: func(w io.Writer) error { return doc.Write(w, document.Markdown) }},
+		{Name: "compare.json", Write: func(w io.Writer) error { return doc.Write(w, document.JSON) }},
+	}, wrote)
 }
 
 // blocks are the sides and what each is compared with; their notices go into the document.

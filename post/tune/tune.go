@@ -1,0 +1,332 @@
+// Package tune finds where NCCL's own choice of algorithm, protocol and channels is significantly slower than another
+// one, and writes that as the configuration of a tuner. docs/tune.md has the rules and the formats.
+package tune
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"busbar/internal/coll"
+	"busbar/internal/notice"
+	"busbar/internal/result"
+	"busbar/internal/stats"
+	"busbar/internal/units"
+	"busbar/post/analysis"
+	"busbar/post/input"
+	"busbar/post/usage"
+)
+
+// Options are how results are read and judged.
+type Options struct {
+	result.MergeOptions
+	Margin float64 // differences up to this share of the time are none
+	Strict bool    // any row is wrong in 1 % of files, not in 5 %
+	Seed   uint64
+}
+
+// forcing are the variables with which variants force what a tuner file sets.
+var forcing = []string{"NCCL_ALGO", "NCCL_PROTO", "NCCL_MIN_NCHANNELS", "NCCL_MAX_NCHANNELS", "NCCL_MIN_CTAS",
+	"NCCL_MAX_CTAS"}
+
+// algorithms and protocols are the words of tuner files.
+var (
+	algorithms = []string{"tree", "ring", "collnet_direct", "collnet_chain", "nvls", "nvls_tree", "pat"}
+	protocols  = []string{"ll", "ll128", "simple"}
+)
+
+// Choice is what a row sets, in the words of tuner files.
+type Choice struct {
+	Algorithm string `json:"algorithm"`
+	Protocol  string `json:"protocol"`
+	Channels  int    `json:"channels"`
+}
+
+// choiceOf is what the library reported of a point (rank --algorithms), or else what the environment forces.
+func choiceOf(run *result.Run, p result.Path) Choice {
+	env := run.Environment
+	c := Choice{wordOf(cmp.Or(p.Algorithm, env["NCCL_ALGO"]), algorithms),
+		wordOf(cmp.Or(p.Protocol, env["NCCL_PROTO"]), protocols), p.Channels}
+	if n := env["NCCL_MAX_NCHANNELS"]; c.Channels == 0 && n == env["NCCL_MIN_NCHANNELS"] {
+		c.Channels, _ = strconv.Atoi(n) // 0: not forced
+	}
+	return c
+}
+
+// wordOf is the word of tuner files for one of NCCL's; "" for a list or an unknown word.
+func wordOf(text string, words []string) string {
+	plain := func(s string) string { return strings.ReplaceAll(strings.ToLower(s), "_", "") }
+	i := slices.IndexFunc(words, func(w string) bool { return plain(w) == plain(text) })
+	if i < 0 {
+		return ""
+	}
+	return words[i]
+}
+
+// place is what the rows of a tuner file distinguish beside the size.
+type place struct {
+	Collective coll.Collective `json:"collective"`
+	Nodes      int             `json:"nodes"`
+	Ranks      int             `json:"ranks"`
+}
+
+func placeOf(c analysis.Condition) place { return place{c.Collective, c.Nodes, c.World} }
+
+// series is one variant at one point.
+type series struct {
+	choices []Choice             // of its launches, each once
+	times   map[string][]float64 // s, by block
+}
+
+// sweep is the times of all variants.
+type sweep struct {
+	run    *result.Run       // the first
+	fixed  []string          // what all launches must share
+	forced map[string]string // by variant
+	own    string            // the variant that leaves the choice to NCCL
+	blocks []string
+	tables map[place]analysis.Condition
+	points map[analysis.Condition]map[string]*series
+}
+
+// Read finds the rows in the results that args name. The error of results that make no tuner file is a usage.Error.
+func Read(ctx context.Context, args []string, o Options) (*Tuned, error) {
+	o.NoSteps = true
+	data, notes, err := input.Merge(ctx, args, o.MergeOptions)
+	if err != nil {
+		return nil, err
+	}
+	s, err := newSweep(data.Runs())
+	if err != nil {
+		return nil, usage.New(err)
+	}
+	var lacking analysis.Incomparable
+	err = data.Each(func(row result.Row) error {
+		if !row.Record.Timed() || lacking.Add(row) {
+			return context.Cause(ctx)
+		}
+		return cmp.Or(usage.New(s.add(row.Run, row.Record)), context.Cause(ctx))
+	})
+	if err != nil {
+		return nil, err
+	}
+	t, err := s.judge(o)
+	if err != nil {
+		return nil, usage.New(err)
+	}
+	t.notices = slices.Concat(notes, data.Notes(), lacking.Notices(), t.notices)
+	return t, nil
+}
+
+// newSweep checks that launches differ in nothing but the variables of forcing, and that one variant has none of them.
+func newSweep(runs []*result.Run) (*sweep, error) {
+	s := &sweep{forced: map[string]string{}, tables: map[place]analysis.Condition{},
+		points: map[analysis.Condition]map[string]*series{}}
+	for _, run := range runs {
+		if err := s.check(run); err != nil {
+			return nil, err
+		}
+	}
+	var own []string
+	for _, variant := range slices.Sorted(maps.Keys(s.forced)) {
+		if s.forced[variant] == "" {
+			own = append(own, variant)
+		}
+	}
+	switch {
+	case len(own) == len(s.forced):
+		return nil, errors.New("no variant sets NCCL_ALGO, NCCL_PROTO or channels: measure a plan like slurm/tune.yaml")
+	case own == nil:
+		return nil, errors.New("no default: all launches set NCCL_ALGO, NCCL_PROTO or channels; measure one without")
+	case len(own) > 1:
+		return nil, fmt.Errorf("several defaults: variants %q leave the choice to NCCL; name results of one", own)
+	}
+	s.own = own[0]
+	return s, nil
+}
+
+// check checks one launch.
+func (s *sweep) check(run *result.Run) error {
+	fixed, forced := []string{"device " + run.Device, "backend " + run.Backend.Name, "library " + run.Backend.Title(),
+		"settings " + run.Method.Settings().String()}, ""
+	for _, name := range slices.Sorted(maps.Keys(run.Environment)) {
+		switch text := name + "=" + run.Environment[name]; {
+		case slices.Contains(forcing, name):
+			forced += " " + text
+		case strings.HasPrefix(name, "NCCL") && !strings.HasPrefix(name, "NCCL_DEBUG") && name != "NCCL_COMM_ID":
+			fixed = append(fixed, text)
+		}
+	}
+	if s.run == nil {
+		s.run, s.fixed = run, fixed
+	}
+	for _, text := range slices.Concat(fixed, s.fixed) {
+		if !slices.Contains(fixed, text) || !slices.Contains(s.fixed, text) {
+			return fmt.Errorf("not all launches have %s: tune one cluster, library and configuration at a time", text)
+		}
+	}
+	if other, seen := s.forced[run.Variant]; seen && other != forced {
+		return fmt.Errorf("variant %q has two settings, %q and %q: name results of one", run.Variant, other, forced)
+	}
+	s.forced[run.Variant] = forced
+	return nil
+}
+
+// add adds a point. Those of latency mode, of groups and of collectives that tuners do not know are left out.
+func (s *sweep) add(run *result.Run, r *result.Record) error {
+	c := analysis.ConditionOf(run, r)
+	if c.Mode != coll.Throughput || r.OfGroup() || c.Collective < coll.AllReduce || c.Collective > coll.Reduce {
+		return nil
+	}
+	at, table := placeOf(c), analysis.TableOf(c)
+	if other, seen := s.tables[at]; seen && other != table {
+		return fmt.Errorf("tuner files do not distinguish %s from %s: name results of one", other.Title(),
+			table.Title())
+	}
+	s.tables[at] = table
+	block := run.PairedBy()
+	s.blocks = units.AddOnce(s.blocks, block)
+	if s.points[c] == nil {
+		s.points[c] = map[string]*series{}
+	}
+	one := s.points[c][run.Variant]
+	if one == nil {
+		one = &series{times: map[string][]float64{}}
+		s.points[c][run.Variant] = one
+	}
+	var path result.Path
+	if r.Path != nil {
+		path = *r.Path
+	}
+	one.choices = units.AddOnce(one.choices, choiceOf(run, path))
+	one.times[block] = append(one.times[block], r.Time.Seconds)
+	return nil
+}
+
+// row is the times by block, 0 without one; of cycles the median.
+func (s *sweep) row(of *series) []float64 {
+	times := make([]float64, len(s.blocks))
+	for i, block := range s.blocks {
+		if all := of.times[block]; all != nil {
+			times[i] = stats.Median(all)
+		}
+	}
+	return times
+}
+
+// candidate is a variant at a point, compared with NCCL's choice.
+type candidate struct {
+	variant string
+	Choice
+	stats.Compared
+}
+
+// measured is one point and its variants.
+type measured struct {
+	analysis.Condition
+	variants []candidate
+}
+
+// measured are the points that NCCL's choice was measured at, in the order of tables, with a trial for each variant.
+func (s *sweep) measured(margin float64) (points []measured, trials []stats.Trial) {
+	for _, c := range slices.SortedFunc(maps.Keys(s.points), analysis.CompareConditions) {
+		own := s.points[c][s.own]
+		if own == nil {
+			continue
+		}
+		m := measured{Condition: c}
+		for _, v := range slices.Sorted(maps.Keys(s.points[c])) {
+			if of := s.points[c][v]; v != s.own {
+				one := candidate{variant: v}
+				if len(of.choices) == 1 {
+					one.Choice = of.choices[0]
+				}
+				m.variants = append(m.variants, one)
+				trials = append(trials, stats.Trial{A: s.row(own), B: s.row(of), Margin: margin})
+			}
+		}
+		points = append(points, m)
+	}
+	return points, trials
+}
+
+// judge compares all variants with NCCL's choice at all points, as one family, and makes the rows.
+func (s *sweep) judge(o Options) (*Tuned, error) {
+	standard := stats.Standard{Alpha: stats.DefaultAlpha, Paired: true, Seed: o.Seed}
+	if o.Strict {
+		standard.Alpha = stats.StrictAlpha
+	}
+	points, trials := s.measured(o.Margin)
+	compared, k := stats.Compare(trials, standard), 0
+	t := &Tuned{Own: s.own, Alpha: standard.Alpha, run: s.run}
+	for _, m := range points {
+		for i := range m.variants {
+			m.variants[i].Compared = compared.Points[k]
+			t.Pairs, k = max(t.Pairs, compared.Points[k].N), k+1
+		}
+	}
+	if t.Pairs == 0 {
+		return nil, errors.New("no block has times of the default and of a variant: measure with slurm/campaign.sh")
+	}
+	if few := len(trials) - compared.Tested; few > 0 {
+		t.notices = append(t.notices, notice.New(notice.LaunchesMissing{Points: few, What: notice.PairsOfLaunches,
+			Have:   []notice.Having{{Side: cmp.Or(t.Own, "default"), Launches: t.Pairs}},
+			Needed: stats.FewestLaunches(standard.Alpha, true)}))
+	}
+	t.find(points)
+	if s.run.Rehearse {
+		t.notices = append(t.notices, notice.New(notice.SimulatedRuns{}))
+	}
+	return t, nil
+}
+
+// find makes the rows: adjacent sizes with the same choice are one. Rows meet halfway between sizes, and end at the
+// smallest and largest size measured.
+func (t *Tuned) find(points []measured) {
+	unknown, faster, last := map[string]int{}, 0, -1
+	for i, m := range points {
+		best, at := m.best(unknown), placeOf(m.Condition)
+		if best == nil {
+			continue
+		}
+		half := func(j int) int64 { // between the size and that of point j, if that is in the same world
+			if j < 0 || j == len(points) || placeOf(points[j].Condition) != at {
+				return m.SizeBytes
+			}
+			return (points[j].SizeBytes + m.SizeBytes) / 2
+		}
+		n := len(t.Rows)
+		if n == 0 || last < i-1 || t.Rows[n-1].place != at || t.Rows[n-1].Choice != best.Choice {
+			t.Rows = append(t.Rows, Row{place: at, Choice: best.Choice, Min: min(half(i-1)+1, m.SizeBytes)})
+			n++
+		}
+		row := &t.Rows[n-1]
+		row.Max = half(i + 1)
+		row.Sizes = append(row.Sizes, Size{units.Bytes(m.SizeBytes), best.variant, best.Value, best.Lo, best.Hi})
+		faster, last = faster+1, i
+	}
+	for _, v := range slices.Sorted(maps.Keys(unknown)) {
+		t.notices = append(t.notices, notice.New(notice.ChoiceUnknown{Points: unknown[v], Variant: v}))
+	}
+	t.notices = append(t.notices, notice.New(notice.TunerRows{Rows: len(t.Rows), Faster: faster, Points: len(points)}))
+}
+
+// best is the fastest of the variants that are significantly faster than NCCL's choice; nil of none. It counts those
+// whose choice is unknown.
+func (m measured) best(unknown map[string]int) (best *candidate) {
+	for i := range m.variants {
+		switch one := &m.variants[i]; {
+		case one.Verdict != stats.Better:
+		case one.Algorithm == "" || one.Protocol == "" || one.Channels == 0:
+			unknown[one.variant]++
+		case best == nil || one.Value < best.Value:
+			best = one
+		}
+	}
+	return best
+}
