@@ -12,6 +12,14 @@ func SortBy[T any, K cmp.Ordered](all []T, key func(T) K) {
 	slices.SortStableFunc(all, func(a, b T) int { return cmp.Compare(key(a), key(b)) })
 }
 
+// Map returns what a function makes of each value of a list, in order; nil of none.
+func Map[T, U any](all []T, of func(T) U) (made []U) {
+	for _, v := range all {
+		made = append(made, of(v))
+	}
+	return made
+}
+
 // Where returns the values that satisfy a condition; nil if none does.
 func Where[T any](all []T, is func(T) bool) (some []T) {
 	for _, v := range all {

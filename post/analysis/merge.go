@@ -9,16 +9,13 @@ import (
 
 // merged groups findings of one cause under the first, which is the most severe. If the first is of latency mode and
 // throughput mode has the same finding, that one represents the group: programs send most data that way.
-func merged(found []Finding) (kept []Finding) {
+func merged(found []Finding) []Finding {
 	var groups [][]Finding
 	for _, f := range found {
 		g := units.Entry(&groups, func(g []Finding) bool { return sameCause(g[0], f) }, nil)
 		*g = append(*g, f)
 	}
-	for _, g := range groups {
-		kept = append(kept, oneOf(g))
-	}
-	return kept
+	return units.Map(groups, oneOf)
 }
 
 // oneOf is the finding that represents a group, with the highest severity in it.

@@ -179,10 +179,8 @@ func (s *State) order() (all []JobJSON, err error) {
 }
 
 // notices are those on the plan, then on launches, and last on launches to submit.
-func (s *State) notices(queueKnown bool) (all []notice.Notice) {
-	for _, f := range s.Notes {
-		all = append(all, notice.New(f))
-	}
+func (s *State) notices(queueKnown bool) []notice.Notice {
+	all := units.Map(s.Notes, notice.New)
 	for _, p := range s.status {
 		if p.Found != nil {
 			n := notice.New(p.Found)
@@ -233,10 +231,7 @@ func (d *campaignData) document(notices []notice.Notice) *document.Document {
 	if d.Order != nil {
 		var order document.Fields
 		for _, job := range d.Order {
-			var titles []string
-			for _, v := range job.Variants {
-				titles = append(titles, titleOf(v))
-			}
+			titles := units.Map(job.Variants, titleOf)
 			order = append(order, document.Field{Name: job.Block, Value: strings.Join(titles, ", ")})
 		}
 		doc.Add(document.NewSection("Order", order))

@@ -194,9 +194,7 @@ func (e *unmatchedError) Error() string {
 func (c Comparison) nothing(lacking, notes []notice.Notice) error {
 	var why []string
 	if c == nil {
-		for _, n := range lacking {
-			why = append(why, n.Message())
-		}
+		why = units.Map(lacking, notice.Notice.Message)
 	}
 	for _, one := range c {
 		for _, d := range one.comparisons {

@@ -41,10 +41,7 @@ func Save(ctx context.Context, dir string, doc *document.Document, wrote func(pa
 
 // blocks are the sides and what each is compared with; their notices go into the document.
 func (c *comparedSides) blocks(to *document.Document) []document.Block {
-	var sides document.Lines
-	for _, s := range c.sides {
-		sides = append(sides, s.intro())
-	}
+	sides := document.Lines(units.Map(c.sides, (*side).intro))
 	blocks := []document.Block{sides, document.Paragraph(c.units)}
 	for _, d := range c.comparisons {
 		to.Notices = append(to.Notices, d.notices...)

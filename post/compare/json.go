@@ -7,6 +7,7 @@ import (
 	"busbar/internal/notice"
 	"busbar/internal/result"
 	"busbar/internal/stats"
+	"busbar/internal/units"
 )
 
 // The JSON of a comparison; docs/compare.md describes the fields. What is unknown is null.
@@ -105,9 +106,7 @@ func (c *comparedSides) json() (all kindJSON) {
 			s.rehearsed,
 		})
 	}
-	for _, d := range c.comparisons {
-		all.Comparisons = append(all.Comparisons, d.json())
-	}
+	all.Comparisons = units.Map(c.comparisons, (*sideComparison).json)
 	return all
 }
 

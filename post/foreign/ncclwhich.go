@@ -6,6 +6,7 @@ import (
 	"busbar/internal/coll"
 	"busbar/internal/notice"
 	"busbar/internal/result"
+	"busbar/internal/units"
 )
 
 // world is the number of ranks of one communicator; 0 if not stated.
@@ -52,11 +53,7 @@ func (t *ncclTest) which(rows []*result.Record) {
 		t.deduced(notice.Deduced{What: notice.DeducedCollective, From: notice.FromColumns})
 		return
 	}
-	var names []string
-	for _, c := range left {
-		names = append(names, c.String())
-	}
-	t.warn(notice.CollectiveUnknown{Fits: names})
+	t.warn(notice.CollectiveUnknown{Fits: units.Map(left, coll.Collective.String)})
 }
 
 // rowFacts are a row's facts about its collective.

@@ -181,7 +181,7 @@ func findRAS(l *findings) {
 	for _, r := range l.RAS {
 		before := len(l.all)
 		if len(r.Missing) > 0 {
-			l.add(nccllogs.RASMissing{Processes: len(r.Missing), Which: briefs(r.Missing)})
+			l.add(nccllogs.RASMissing{Processes: len(r.Missing), Which: units.Map(r.Missing, brief)})
 		}
 		for _, c := range r.Comms {
 			if c.Missing <= 0 && (c.Errors == "" || c.Errors == "OK") && !strings.Contains(c.Status, "MISMATCH") &&
@@ -198,7 +198,7 @@ func findRAS(l *findings) {
 			l.add(fact)
 		}
 		if len(r.Problems) > 0 && len(l.all) == before {
-			l.add(nccllogs.RASErrors{Errors: briefs(r.Problems)})
+			l.add(nccllogs.RASErrors{Errors: units.Map(r.Problems, brief)})
 		}
 	}
 }
@@ -220,14 +220,6 @@ func rasName(id string) string {
 
 func nonEmpty(words ...string) []string {
 	return slices.DeleteFunc(words, func(w string) bool { return w == "" || w == "OK" })
-}
-
-// briefs shortens texts that are quoted.
-func briefs(texts []string) (out []string) {
-	for _, t := range texts {
-		out = append(out, brief(t))
-	}
-	return out
 }
 
 // findVersions finds ranks with different libraries.

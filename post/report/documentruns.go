@@ -13,11 +13,7 @@ import (
 
 func (r form) qualitySection() *document.Section {
 	q := &r.Quality
-	var list document.List
-	for _, n := range q.Notices {
-		list = append(list, inWords(n))
-	}
-	list = append(list, q.Checks...)
+	list := append(document.List(units.Map(q.Notices, inWords)), q.Checks...)
 	warnings := len(q.Of) + len(q.OfRuns)
 	if warnings == 0 {
 		list = append(list, "No warnings.")

@@ -141,9 +141,7 @@ func (b *builder) addQuality(r *Report, f analysed) {
 	if points := r.Totals.Points; points < b.ok {
 		to.Notices = append(to.Notices, notice.New(notice.RecordsCombined{Records: b.ok, Points: points}))
 	}
-	for _, n := range f.Notes {
-		to.Files = append(to.Files, n.Full())
-	}
+	to.Files = append(to.Files, units.Map(f.Notes, notice.Notice.Full)...)
 }
 
 // caveats hold for all values of some runs; the banners have those that invalidate them.
