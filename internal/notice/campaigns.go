@@ -65,12 +65,3 @@ type CampaignQueued struct {
 type CampaignDone struct {
 	Folder string `json:"folder"`
 }
-
-func (VariantAdded) Code() Code       { return "variant-added" }
-func (LaunchRefused) Code() Code      { return "launch-refused" }
-func (LaunchCutOff) Code() Code       { return "launch-cut-off" }
-func (LaunchStopped) Code() Code      { return "launch-stopped" }
-func (LaunchPointsFailed) Code() Code { return "launch-points-failed" }
-func (CampaignJobs) Code() Code       { return "campaign-jobs" }
-func (CampaignQueued) Code() Code     { return "campaign-queued" }
-func (CampaignDone) Code() Code       { return "campaign-done" }

@@ -1,6 +1,7 @@
 package notice
 
 import (
+	"cmp"
 	_ "embed" // for catalogue.txt
 	"encoding/json"
 	"fmt"
@@ -42,7 +43,7 @@ func (e *Entry) Example() Fact {
 			panic(fmt.Sprintf("notice: the example of %s: %v", e.code, err))
 		}
 	}
-	return f.Elem().Interface().(Fact)
+	return f.Elem().Interface()
 }
 
 // decode reads the parameters of a fact; without any it is the zero value.
@@ -53,7 +54,7 @@ func (e *Entry) decode(parameters []byte) (Fact, error) {
 			return nil, err
 		}
 	}
-	return f.Elem().Interface().(Fact), nil
+	return f.Elem().Interface(), nil
 }
 
 //go:embed catalogue.txt
@@ -90,8 +91,11 @@ func init() {
 		StepInterference{}, ReportLeftOut{}, MoreStepRuns{})
 }
 
-// byCode finds entries.
-var byCode = map[Code]*Entry{}
+// byCode finds entries, and codes those of facts.
+var (
+	byCode = map[Code]*Entry{}
+	codes  = map[reflect.Type]Code{}
+)
 
 // phrases are texts that entries share, by name.
 var phrases = map[string]string{}
@@ -134,20 +138,20 @@ func Paragraphs(file string) iter.Seq[map[string]string] {
 	}
 }
 
-// Register adds the entries of a catalogue file. facts has one value of each type of its codes. Each package of facts
-// calls it once.
+// Register adds the entries of a catalogue file. facts has one value of each type of its codes, which the file names
+// where that is not the code without hyphens. Each package of facts calls it once.
 func Register(file string, facts ...Fact) {
 	of := map[string]Fact{}
 	for _, f := range facts {
-		of[string(f.Code())] = f
+		of[strings.ToLower(reflect.TypeOf(f).Name())] = f
 	}
 	for p := range Paragraphs(file) {
-		Add(p, of[p["code"]])
+		Add(p, of[strings.ToLower(cmp.Or(p["type"], strings.ReplaceAll(p["code"], "-", "")))])
 	}
 }
 
 // keys are those of an entry. amd is advice that other code chooses.
-var keys = strings.Fields("code severity text detail advice how source doc example amd")
+var keys = strings.Fields("code type severity text detail advice how source doc example amd")
 
 // Add adds the entry of a paragraph, for facts of the type of f.
 func Add(p map[string]string, f Fact) {
@@ -168,7 +172,7 @@ func Add(p map[string]string, f Fact) {
 	for _, sentence := range e.Details {
 		e.details = append(e.details, parse(sentence))
 	}
-	byCode[e.code] = e
+	byCode[e.code], codes[e.kind] = e, e.code
 }
 
 // Entries returns the catalogue, ordered by code.

@@ -221,7 +221,7 @@ func TestOlderParameters(t *testing.T) {
 func TestSeverityOfSimulation(t *testing.T) {
 	for _, f := range []notice.Fact{notice.SimulatedRuns{}, notice.SimulatedSides{}, preflights.SimulatedGPUs{}} {
 		if s := notice.New(f).Severity; s != notice.Warning {
-			t.Errorf("%s is %v, want a warning", f.Code(), s)
+			t.Errorf("%s is %v, want a warning", notice.CodeOf(f), s)
 		}
 	}
 	test.StrNotContains(t, notice.Message(notice.SimulatedRuns{}), "(")

@@ -81,7 +81,3 @@ var scopeTexts = map[Scope]string{
 }
 
 func (s Scope) String() string { return scopeTexts[s] }
-
-// Code identifies the notice, as all methods below do.
-func (FasterContender) Code() Code { return "faster-contender" }
-func (SameSpeed) Code() Code       { return "same-speed" }

@@ -94,12 +94,6 @@ var sourceEndTexts = map[SourceEnd]string{
 
 func (e SourceEnd) String() string { return sourceEndTexts[e] }
 
-func (RunSignalled) Code() Code     { return "run-signalled" }
-func (RunHung) Code() Code          { return "run-hung" }
-func (RankGone) Code() Code         { return "rank-gone" }
-func (RankCrashed) Code() Code      { return "rank-crashed" }
-func (SourceIncomplete) Code() Code { return "source-incomplete" }
-
 // PlacedRank is a rank and its host.
 type PlacedRank struct {
 	Rank int    `json:"rank"`

@@ -69,10 +69,6 @@ var referenceGapAdvice = map[ReferenceGap]string{
 
 func (g ReferenceGap) String() string { return referenceGapTexts[g] }
 
-// Code identifies the notice, as all methods below do.
-func (Published) Code() Code   { return "published-values" }
-func (NoPublished) Code() Code { return "no-published-values" }
-
 // Advice is for a value that is too low.
 func (p Published) Advice() string {
 	if p.Verdict != BelowPublished {

@@ -246,20 +246,3 @@ func (r BandwidthRange) String() string {
 	}
 	return fmt.Sprintf("%s: %s to %s", r.Basis, units.Gigabytes(float64(r.Lo)), units.Gigabytes(float64(r.Hi)))
 }
-
-// Code identifies the notice, as all methods below do.
-func (WrongValue) Code() Code         { return "wrong-value" }
-func (MemoryNeeded) Code() Code       { return "memory-needed" }
-func (WrongData) Code() Code          { return "wrong-data" }
-func (SimulatedRuns) Code() Code      { return "simulated-runs" }
-func (OversubscribedRuns) Code() Code { return "oversubscribed-runs" }
-func (ImportedRuns) Code() Code       { return "imported-runs" }
-func (RecordsCombined) Code() Code    { return "records-combined" }
-func (EndNotRecorded) Code() Code     { return "end-not-recorded" }
-func (PointsOpen) Code() Code         { return "points-open" }
-func (ImportedUnfinished) Code() Code { return "imported-unfinished" }
-func (PlanUnknown) Code() Code        { return "plan-unknown" }
-func (NoValues) Code() Code           { return "no-values" }
-func (OneRankRun) Code() Code         { return "world-of-one" }
-func (BestBandwidth) Code() Code      { return "best-bandwidth" }
-func (SmallMessage) Code() Code       { return "small-message-latency" }

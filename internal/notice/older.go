@@ -26,7 +26,7 @@ func FromText(text string) Fact {
 		}
 		fact := reflect.New(reflect.TypeOf(older[i].fact)).Elem()
 		words(m[1:]).fill(fact)
-		return fact.Interface().(Fact)
+		return fact.Interface()
 	}
 	return Recorded{text}
 }

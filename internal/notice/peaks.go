@@ -133,12 +133,3 @@ var peakReasonTexts = map[PeakReason]string{
 }
 
 func (p PeakReason) String() string { return peakReasonTexts[p] }
-
-// Code identifies the notice, as all methods below do.
-func (PeakGiven) Code() Code    { return "peak-given" }
-func (PeakNVLink) Code() Code   { return "peak-nvlink" }
-func (PeakPCIe) Code() Code     { return "peak-pcie" }
-func (PeakNetwork) Code() Code  { return "peak-network" }
-func (PeakExceeded) Code() Code { return "peak-exceeded" }
-func (PeakUnknown) Code() Code  { return "peak-unknown" }
-func (NoPeak) Code() Code       { return "no-peak" }

@@ -33,10 +33,6 @@ type MoreStepRuns struct {
 	Runs int `json:"runs"`
 }
 
-// Code identifies the notice, as all methods below do.
-func (ReportLeftOut) Code() Code { return "report-left-out" }
-func (MoreStepRuns) Code() Code  { return "more-step-runs" }
-
 // Notices on whole runs. docs/file-format.md has the statuses of points.
 
 // PointsFailed reports points without a valid value.
@@ -50,6 +46,3 @@ type RunUnfinished struct {
 	Outcome string `json:"outcome,omitempty"` // "" where no end is recorded
 	Left    int    `json:"points_left,omitempty"`
 }
-
-func (PointsFailed) Code() Code  { return "points-failed" }
-func (RunUnfinished) Code() Code { return "run-unfinished" }

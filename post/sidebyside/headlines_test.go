@@ -98,7 +98,7 @@ func TestHeadlines(t *testing.T) {
 	} {
 		got := map[notice.Code]int{}
 		for _, f := range headlinesOf(c.made...) {
-			got[f.Code()]++
+			got[notice.CodeOf(f)]++
 		}
 		if !maps.Equal(got, c.want) {
 			t.Errorf("%s: %v, want %v", name, got, c.want)

@@ -81,7 +81,7 @@ func TestAdviceModelSize(t *testing.T) {
 		tl := healthy()
 		each(tl, nil, func(p *Parts) { *p = parts })
 		for _, a := range assess(tl).advise() {
-			must.NotEq(t, profiles.LittleCompute{}.Code(), a.Found.Code())
+			must.NotEq(t, notice.CodeOf(profiles.LittleCompute{}), a.Found.Code())
 		}
 	}
 }
@@ -159,7 +159,7 @@ func TestAdvice(t *testing.T) {
 			each(tl, happened, nil)
 			found := assess(tl).advise()
 			i := slices.IndexFunc(found, func(a Advice) bool {
-				return a.Topic == c.topic && a.Found.Code() == c.want.Code()
+				return a.Topic == c.topic && a.Found.Code() == notice.CodeOf(c.want)
 			})
 			must.True(t, i >= 0, must.Sprint(found))
 			must.EqOp(t, fmt.Sprintf("%+v", c.want), fmt.Sprintf("%+v", found[i].Found.Fact))

@@ -35,13 +35,18 @@ func expect(t *testing.T, name string, rows []Row, wants ...want) {
 		return
 	}
 	for i, fact := range wants {
-		r, v := rows[i], verdicts[notice.New(fact).Severity]
-		if g, is := fact.(graded); is {
-			v, fact = g.v, g.Fact
+		r := rows[i]
+		g, is := fact.(graded)
+		if is {
+			fact = g.Fact
+		}
+		code, v := notice.CodeOf(fact), verdicts[notice.New(fact).Severity]
+		if is {
+			v = g.v
 		}
 		_, any := fact.(coded)
-		if verdicts[r.Severity] != v || r.Code() != fact.Code() || !any && !reflect.DeepEqual(r.Fact, fact) {
-			t.Errorf("%s: %s, %s %+v, want %s, %s %+v", name, verdicts[r.Severity], r.Code(), r.Fact, v, fact.Code(),
+		if verdicts[r.Severity] != v || r.Code() != code || !any && !reflect.DeepEqual(r.Fact, fact) {
+			t.Errorf("%s: %s, %s %+v, want %s, %s %+v", name, verdicts[r.Severity], r.Code(), r.Fact, v, code,
 				fact)
 		}
 		if (r.todo() == "") != (v == Passed) {

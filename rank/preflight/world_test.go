@@ -121,7 +121,7 @@ func TestTryCase(t *testing.T) {
 						case preflights.CollectiveFailed:
 							want = preflights.CollectiveFailed{Case: k.Point(), Status: c.status, Cause: f.Cause}
 						}
-						test.EqOp(t, c.wants[i].Code(), got.Code(), test.Sprint(name, k))
+						test.EqOp(t, notice.CodeOf(c.wants[i]), got.Code(), test.Sprint(name, k))
 						expect(t, name+" "+k.String(), []Row{got}, want)
 					}
 				}

@@ -43,5 +43,3 @@ const (
 var printerTexts = map[Printer]string{ByLibrary: "the library", ByProgram: "the program"}
 
 func (p Printer) String() string { return printerTexts[p] }
-
-func (Unexplained) Code() Code { return "unexplained-message" }

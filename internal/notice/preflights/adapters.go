@@ -100,14 +100,3 @@ type ACSRedirects struct {
 	Of          int      `json:"of"`
 	Bridges     []string `json:"bridges"`
 }
-
-func (NoRDMADevice) Code() Code     { return "no-rdma-device" }
-func (RDMAPorts) Code() Code        { return "rdma-ports" }
-func (RDMAPortsDown) Code() Code    { return "rdma-ports-down" }
-func (RDMALinkNarrow) Code() Code   { return "rdma-link-narrow" }
-func (RDMANotPermitted) Code() Code { return "rdma-not-permitted" }
-func (IOMMU) Code() Code            { return "iommu" }
-func (IOMMUTranslates) Code() Code  { return "iommu-translates" }
-func (ACSBridges) Code() Code       { return "acs-bridges" }
-func (ACSHidden) Code() Code        { return "acs-hidden" }
-func (ACSRedirects) Code() Code     { return "acs-redirects" }

@@ -1,7 +1,5 @@
 package profiles
 
-import "busbar/internal/notice"
-
 // NotReplayed reports calls of a training that its sweep leaves out.
 type NotReplayed struct {
 	Calls int        `json:"calls"`
@@ -39,6 +37,3 @@ func (l ReplayLack) String() string { return lackTexts[l] }
 
 // ReplayAssumed reports what the sweep of a training has that the traces do not.
 type ReplayAssumed struct{}
-
-func (NotReplayed) Code() notice.Code   { return "not-replayed" }
-func (ReplayAssumed) Code() notice.Code { return "replay-assumed" }
