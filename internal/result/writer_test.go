@@ -163,7 +163,8 @@ func TestNonFiniteValue(t *testing.T) {
 
 func TestTextViewError(t *testing.T) {
 	w, warned := newWriter(t, t.TempDir(), sampleRun())
-	if err := errors.Join(os.Remove(w.TextPath()), os.MkdirAll(w.TextPath()+"/x", 0o777)); err != nil {
+	path := beside(w.Path(), textSuffix)
+	if err := errors.Join(os.Remove(path), os.MkdirAll(path+"/x", 0o777)); err != nil {
 		t.Fatal(err)
 	}
 	sampleAppend(t, w, 2)

@@ -147,6 +147,3 @@ type BelowBenchmark struct {
 
 // NoSteps reports that steps are not marked.
 type NoSteps struct{}
-
-// OneRankRead reports that one rank alone was recorded.
-type OneRankRead struct{}
