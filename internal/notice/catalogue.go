@@ -103,12 +103,18 @@ var phrases = map[string]string{}
 // Phrase is a text that entries share: catalogue.txt defines it.
 func Phrase(name string) string { return phrases[name] }
 
+// texts are those of words, by their type and the word.
+var texts = map[string]string{}
+
+// TextOf is the text that a catalogue has for a word: a constant that is a parameter of facts. "" where it has none.
+func TextOf[T ~string](word T) string { return texts[reflect.TypeFor[T]().Name()+" "+string(word)] }
+
 // phrase is where a text has one.
 var phrase = regexp.MustCompile(`\{\w+\}`)
 
 // Paragraphs yields the paragraphs of a catalogue file: texts by key. A line that begins with a tab continues the one
 // before, and the texts of a repeated key are lines. A paragraph with a name defines a phrase; later texts have it as
-// {name}. Lines that begin with # are comments.
+// {name}. A paragraph of words has the texts of the words of a type (TextOf). Lines that begin with # are comments.
 func Paragraphs(file string) iter.Seq[map[string]string] {
 	return func(yield func(map[string]string) bool) {
 		for paragraph := range strings.SplitSeq(strings.ReplaceAll(file, "\n\t", " "), "\n\n") {
@@ -129,9 +135,14 @@ func Paragraphs(file string) iter.Seq[map[string]string] {
 				}
 				p[key] = text
 			}
-			if name := p["name"]; name != "" {
+			switch name, kind := p["name"], p["words"]; {
+			case name != "":
 				phrases[name] = p["text"]
-			} else if len(p) > 0 && !yield(p) {
+			case kind != "":
+				for word, text := range p {
+					texts[kind+" "+word] = text
+				}
+			case len(p) > 0 && !yield(p):
 				return
 			}
 		}

@@ -79,9 +79,7 @@ const (
 	PairsOfLaunches Repeats = "pairs-of-launches"
 )
 
-var repeatsTexts = map[Repeats]string{LaunchesPerSide: "launches per side", PairsOfLaunches: "pairs of launches"}
-
-func (r Repeats) String() string { return repeatsTexts[r] }
+func (r Repeats) String() string { return TextOf(r) }
 
 // Extreme states that bounds are the minimum and the maximum.
 type Extreme bool

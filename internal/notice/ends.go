@@ -85,14 +85,7 @@ const (
 	SourceFinalize SourceEnd = "mpi-finalize"
 )
 
-var sourceEndTexts = map[SourceEnd]string{
-	SourceFooter:   "the lines under the table",
-	SourceTable:    "the table",
-	SourceLastLine: "its last line",
-	SourceFinalize: "MPI_Finalize",
-}
-
-func (e SourceEnd) String() string { return sourceEndTexts[e] }
+func (e SourceEnd) String() string { return TextOf(e) }
 
 // PlacedRank is a rank and its host.
 type PlacedRank struct {

@@ -110,16 +110,11 @@ const (
 	NoSpeedOrSteps CrowdedVerdict = "no-speed-or-steps"
 )
 
-var crowdedTexts = map[CrowdedVerdict]string{
-	NoSpeed:       "No verdict about speed is based on them.",
-	ThisHostAlone: "Results of training steps hold for such a machine alone.",
-}
-
 func (c CrowdedVerdict) String() string {
 	if c == NoSpeedOrSteps {
-		return crowdedTexts[NoSpeed] + " " + crowdedTexts[ThisHostAlone]
+		return TextOf(NoSpeed) + " " + TextOf(ThisHostAlone)
 	}
-	return crowdedTexts[c]
+	return TextOf(c)
 }
 
 // ImportedRuns reports runs that other tools measured.
@@ -232,13 +227,7 @@ const (
 	OverLaunches  RangeBasis = "over-launches"
 )
 
-var rangeBasisTexts = map[RangeBasis]string{
-	WithinLaunch:  "95 % CI within the launch",
-	LaunchesRange: "minimum and maximum over launches",
-	OverLaunches:  "95 % CI over launches",
-}
-
-func (r RangeBasis) String() string { return rangeBasisTexts[r] }
+func (r RangeBasis) String() string { return TextOf(r) }
 
 func (r BandwidthRange) String() string {
 	if r.Basis == "" {

@@ -205,15 +205,7 @@ const (
 	DeducedIterations DeducedWhat = "iterations"
 )
 
-var deducedTexts = map[DeducedWhat]string{
-	DeducedRanks:      "the number of ranks",
-	DeducedCollective: "the collective",
-	DeducedPlacement:  "the placement",
-	DeducedSize:       "the size",
-	DeducedIterations: "the number of iterations",
-}
-
-func (w DeducedWhat) String() string { return deducedTexts[w] }
+func (w DeducedWhat) String() string { return TextOf(w) }
 
 // DeducedFrom is what something was deduced from.
 type DeducedFrom uint8

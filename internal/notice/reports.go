@@ -12,14 +12,7 @@ const (
 	LeftBoxes    LeftOut = "timeline-calls"
 )
 
-var leftOutTexts = map[LeftOut]string{
-	LeftFindings: "findings are listed: the most serious ones",
-	LeftRows: "timelines are plotted: the straggler, the slowest of the worst steps, then those of the lowest ranks. " +
-		"The JSON of post timeline has all",
-	LeftBoxes: "calls have a box in the plot: the longest. The coloured lanes have all",
-}
-
-func (l LeftOut) String() string { return leftOutTexts[l] }
+func (l LeftOut) String() string { return TextOf(l) }
 
 // ReportLeftOut reports what a report has no room for, and by which rule it chose.
 type ReportLeftOut struct {

@@ -40,6 +40,4 @@ const (
 	ByProgram Printer = "program"
 )
 
-var printerTexts = map[Printer]string{ByLibrary: "the library", ByProgram: "the program"}
-
-func (p Printer) String() string { return printerTexts[p] }
+func (p Printer) String() string { return notice.TextOf(p) }

@@ -2,6 +2,8 @@ package preflights
 
 import (
 	"fmt"
+
+	"busbar/internal/notice"
 )
 
 // Notices of rank --preflight on the network adapters of hosts and on their PCIe bus.
@@ -72,14 +74,7 @@ const (
 	IOMMUPasses  IOMMUState = "passthrough"
 )
 
-var iommuStates = map[IOMMUState]string{
-	IOMMUOff:     "the IOMMU is off",
-	IOMMUVirtual: "virtual machine: the IOMMU belongs to its host",
-	IOMMUUnused:  "the IOMMU is on; the host has no GPU or RDMA device",
-	IOMMUPasses:  "the IOMMU is on and passes GPUs and adapters through",
-}
-
-func (s IOMMUState) String() string { return iommuStates[s] }
+func (s IOMMUState) String() string { return notice.TextOf(s) }
 
 // IOMMUTranslates reports devices whose addresses are translated.
 type IOMMUTranslates struct {

@@ -73,13 +73,7 @@ const (
 	ChannelUnneeded ChannelState = "not-needed"
 )
 
-var channelStates = map[ChannelState]string{
-	ChannelOpen:     "every rank is connected to rank 0 by TCP",
-	ChannelOff:      "off (BUSBAR_SIDE_CHANNEL=off): hangs are diagnosed from the shared memory of each host",
-	ChannelUnneeded: "one rank needs no side channel",
-}
-
-func (s ChannelState) String() string { return channelStates[s] }
+func (s ChannelState) String() string { return notice.TextOf(s) }
 
 // SideChannelClosed reports that rank 0 cannot listen.
 type SideChannelClosed struct {

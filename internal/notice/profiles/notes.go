@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"busbar/internal/notice"
 	"busbar/internal/units"
 )
 
@@ -98,12 +99,7 @@ const (
 	ByStep   MatchMethod = "step-order"
 )
 
-var matchTexts = map[MatchMethod]string{
-	ByNumber: "the number of each call in its communicator",
-	ByStep:   "their order in a step and a communicator",
-}
-
-func (m MatchMethod) String() string { return matchTexts[m] }
+func (m MatchMethod) String() string { return notice.TextOf(m) }
 
 // MatchedByAll are all methods of one timeline.
 type MatchedByAll []MatchedBy
