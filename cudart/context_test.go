@@ -17,8 +17,8 @@ func TestDevices(t *testing.T) {
 	got, err := d.Devices()
 	must.NoError(t, err)
 	want := []Device{
-		{0, "Fake GPU", "GPU-a0a1a2a3-a4a5-a6a7-a8a9-aaabacadae64", "0000:1b:00.0", 3, 9, 0, 1 << 30},
-		{1, "Fake GPU", "MIG-11a1a2a3-a4a5-a6a7-a8a9-aaabacadae65", "0000:1c:00.0", -1, 9, 0, 1 << 30},
+		{"Fake GPU", "GPU-a0a1a2a3-a4a5-a6a7-a8a9-aaabacadae64", "0000:1b:00.0", 3, 9, 0, 1 << 30},
+		{"Fake GPU", "MIG-11a1a2a3-a4a5-a6a7-a8a9-aaabacadae65", "0000:1c:00.0", -1, 9, 0, 1 << 30},
 	}
 	test.Eq(t, want, got)
 	for _, symbol := range []string{"cuDeviceGetCount", "cuDeviceGet", "cuDeviceGetName", "cuDeviceGetUuid",

@@ -17,7 +17,6 @@ type Options struct {
 // Info describes the loaded driver.
 type Info struct {
 	Path    string // file of libcuda.so.1
-	BuildID string // its GNU build id; "" if it has none
 	Version int    // newest CUDA version that the driver supports: 12040 for 12.4
 }
 
@@ -29,7 +28,6 @@ func versionText(v int) string { return fmt.Sprintf("CUDA %d.%d", v/1000, v%1000
 
 // Device is a GPU that this process may use. CUDA_VISIBLE_DEVICES chooses and orders them.
 type Device struct {
-	Ordinal      int    // its number in this process
 	Name         string // "NVIDIA H200"
 	UUID         string // "GPU-xxxxxxxx-…"; of a slice of a GPU "MIG-xxxxxxxx-…"
 	PCI          string // "0000:1b:00.0"

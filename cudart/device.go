@@ -45,7 +45,7 @@ func (d *Driver) device(ordinal int) (Device, error) {
 	if err := d.check("cuDeviceGet", C.call_device_get(d.t, &handle, C.int(ordinal))); err != nil {
 		return Device{}, err
 	}
-	out := Device{Ordinal: ordinal}
+	var out Device
 	var text [256]C.char
 	if err := d.check("cuDeviceGetName", C.call_device_name(d.t, &text[0], C.int(len(text)), handle)); err != nil {
 		return Device{}, err

@@ -33,7 +33,7 @@ func Load(o Options) (*Driver, error) {
 	}
 	d := &Driver{
 		t:    (*C.struct_busbar_cuda)(C.calloc(1, C.sizeof_struct_busbar_cuda)),
-		info: Info{Path: lib.Path(), BuildID: lib.BuildID()},
+		info: Info{Path: lib.Path()},
 	}
 	missing := dl.Required(lib.Fill(unsafe.Pointer(d.t), symbols()))
 	if version := C.int(0); d.t.driver_version != nil && C.call_driver_version(d.t, &version) == 0 {

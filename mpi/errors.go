@@ -10,11 +10,10 @@ import (
 
 // Error is an error code that MPI returned.
 type Error struct {
-	Op    string // MPI function
-	Code  int    // the library's own number
-	Class int    // the library's number of the standard's class
-	Name  string // the class in the standard's words: "MPI_ERR_COUNT"
-	Text  string // the library's own, of one or more lines
+	Op   string // MPI function
+	Code int    // the library's own number
+	Name string // the class in the standard's words: "MPI_ERR_COUNT"
+	Text string // the library's own, of one or more lines
 }
 
 func (e *Error) Error() string {

@@ -142,9 +142,9 @@ func (m *MPI) check(op string, rc C.int) error {
 	const size = 4096
 	text := (*C.char)(C.calloc(1, size))
 	defer C.free(unsafe.Pointer(text))
-	var class C.int
+	var class C.int // which name has
 	var name *C.char
 	C.call_error(m.t, rc, &class, &name, text, size)
-	return &Error{Op: op, Code: int(rc), Class: int(class), Name: C.GoString(name),
+	return &Error{Op: op, Code: int(rc), Name: C.GoString(name),
 		Text: strings.TrimSpace(C.GoString(text))}
 }

@@ -150,7 +150,7 @@ func refusesSteps(b backend.Trainer, c backend.Computing, m *step.Model, name st
 			return err
 		}
 		var lacks *bench.UnsupportedError
-		if _, err := b.Train(c, p); !errors.As(err, &lacks) || lacks.Cause.Code() != want {
+		if _, err := b.Train(c, p); !errors.As(err, &lacks) || notice.CodeOf(lacks.Cause) != want {
 			return fmt.Errorf("%s: %w, not %q", point, err, want)
 		}
 	}

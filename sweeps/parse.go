@@ -108,7 +108,7 @@ func (p parser) block(n *yaml.Node, what string, s *Sweep, part *Part) (parts *y
 	}
 	readers := p.readers(s, part)
 	lines := map[string]int{} // of the keys so far
-	p.Mapping(n, what, allKeys, nil, func(name string, k, v *yaml.Node) {
+	p.Mapping(n, what, allKeys, func(name string, k, v *yaml.Node) {
 		other := exclusive[name]
 		switch makesPoints := slices.Contains(partKeys, name); {
 		case !top && !makesPoints:
@@ -203,7 +203,7 @@ func (p parser) sizes(v *yaml.Node, elements bool) Sizes {
 	}
 	given := map[string]bool{}
 	problems := p.Problems()
-	p.Mapping(v, "a range", rangeKeys, nil, func(name string, k, v *yaml.Node) {
+	p.Mapping(v, "a range", rangeKeys, func(name string, k, v *yaml.Node) {
 		given[name] = true
 		switch name {
 		case "begin":

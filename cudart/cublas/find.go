@@ -25,8 +25,7 @@ type Options struct {
 type Info struct {
 	Version   string // "12.4.5"
 	Path      string
-	BuildID   string // its GNU build id; "" if it has none
-	Rehearsed bool   // simulated: computes nothing
+	Rehearsed bool // simulated: computes nothing
 }
 
 // find lists the libraries to try, in order, the newest that the driver supports first, and the patterns that match no

@@ -34,7 +34,7 @@ func Load(o Options) (*Library, error) {
 		return nil, err
 	}
 	l := &Library{t: (*C.struct_busbar_cublas)(C.calloc(1, C.sizeof_struct_busbar_cublas)),
-		info: Info{Path: lib.Path(), BuildID: lib.BuildID()}}
+		info: Info{Path: lib.Path()}}
 	if missing := dl.Required(lib.Fill(unsafe.Pointer(l.t), dl.Symbols(unsafe.Pointer(&C.busbar_cublas_symbols),
 		int(C.busbar_cublas_symbol_count)))); missing != nil {
 		return nil, &dl.LoadError{Problem: fmt.Sprintf("%s cannot be used: it lacks %s, which cuBLAS has", lib.Path(),

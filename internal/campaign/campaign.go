@@ -20,7 +20,6 @@ type Campaign struct {
 	*Plan
 	Dir   string        // absolute
 	ID    string        // in every results file, and in the names of jobs
-	Begun bool          // the folder holds a copy of the plan
 	Notes []notice.Fact // effect of a changed plan on existing results
 }
 
@@ -60,7 +59,7 @@ func Open(p *Plan, dir string) (*Campaign, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the copy of the plan that jobs go by: %w", err)
 	}
-	c.ID, c.Begun = id.ID, true
+	c.ID = id.ID
 	if what := c.differs(kept); what != "" {
 		return nil, fmt.Errorf("%s has results of this campaign with %s; both would be mixed. Undo the change, or "+
 			"begin "+

@@ -49,7 +49,7 @@ var (
 
 func (r parser) plan(p *Plan, root *yaml.Node) {
 	at := map[string]*yaml.Node{}
-	r.Mapping(root, "a plan", planKeys, nil, func(key string, k, v *yaml.Node) {
+	r.Mapping(root, "a plan", planKeys, func(key string, k, v *yaml.Node) {
 		at[key] = k
 		switch key {
 		case "name":
@@ -57,15 +57,15 @@ func (r parser) plan(p *Plan, root *yaml.Node) {
 		case "description":
 			p.Description = strictyaml.One(r.Reader, v, func(s string) (string, error) { return s, nil })
 		case "launches":
-			p.Launches = strictyaml.One(r.Reader, v, number("launches", 1))
+			p.Launches = strictyaml.One(r.Reader, v, number("launches"))
 		case "nodes":
 			p.Nodes = strictyaml.List(r.Reader, v, func(s string) ([]int, error) {
-				n, err := number("nodes", 1)(s)
+				n, err := number("nodes")(s)
 				return []int{n}, err
 			})
 			slices.Sort(p.Nodes)
 		case "ranks_per_node":
-			p.RanksPerNode = strictyaml.One(r.Reader, v, number("ranks_per_node", 1))
+			p.RanksPerNode = strictyaml.One(r.Reader, v, number("ranks_per_node"))
 		case "seed":
 			p.Seed = strictyaml.One(r.Reader, v, func(s string) (uint64, error) {
 				n, err := strconv.ParseUint(s, 10, 63)
@@ -79,7 +79,7 @@ func (r parser) plan(p *Plan, root *yaml.Node) {
 		case "variants":
 			r.axes(p, v)
 		case "steps":
-			p.Steps = strictyaml.One(r.Reader, v, number("steps", 1))
+			p.Steps = strictyaml.One(r.Reader, v, number("steps"))
 		case "sbatch":
 			r.sbatch(&p.Sbatch, v)
 		}
@@ -122,7 +122,7 @@ func (r parser) level(name string, n *yaml.Node) Level {
 	if strictyaml.IsNull(n) || n.Kind == yaml.MappingNode && len(n.Content) == 0 {
 		return l
 	}
-	r.Mapping(n, "level "+name, levelKeys, nil, func(key string, _, v *yaml.Node) {
+	r.Mapping(n, "level "+name, levelKeys, func(key string, _, v *yaml.Node) {
 		if key == "flags" {
 			l.Flags = r.flags(v)
 			return
@@ -240,12 +240,12 @@ func oneLine(s string) (string, error) {
 	return s, nil
 }
 
-// number reads a whole number from lowest on.
-func number(what string, lowest int) func(string) (int, error) {
+// number reads a whole number from 1 on.
+func number(what string) func(string) (int, error) {
 	return func(s string) (int, error) {
 		n, err := strconv.ParseInt(s, 10, 32)
-		if err != nil || n < int64(lowest) {
-			return 0, fmt.Errorf("%s %q: value must be an integer of at least %d", what, s, lowest)
+		if err != nil || n < 1 {
+			return 0, fmt.Errorf("%s %q: value must be an integer of at least 1", what, s)
 		}
 		return int(n), nil
 	}

@@ -13,12 +13,12 @@ import (
 
 // sbatch reads what jobs ask of Slurm.
 func (r parser) sbatch(s *Sbatch, n *yaml.Node) {
-	r.Mapping(n, "sbatch", jobKeys, nil, func(key string, _, v *yaml.Node) {
+	r.Mapping(n, "sbatch", jobKeys, func(key string, _, v *yaml.Node) {
 		switch key {
 		case "time":
 			s.Time = strictyaml.One(r.Reader, v, limit)
 		case "throttle":
-			s.Throttle = strictyaml.One(r.Reader, v, number("throttle", 1))
+			s.Throttle = strictyaml.One(r.Reader, v, number("throttle"))
 		case "options":
 			s.Options = r.options(v)
 		case "report":

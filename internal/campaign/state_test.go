@@ -280,7 +280,7 @@ func TestOpenAgain(t *testing.T) {
 		if refused != "" && (err == nil || !strings.Contains(err.Error(), refused)) || refused == "" && err != nil {
 			t.Errorf("%q: %v", change, err)
 		}
-		if err == nil && (c.ID != first.ID || !c.Begun || c.Unchanged()) {
+		if err == nil && (c.ID != first.ID || c.Unchanged()) {
 			t.Errorf("%q: %+v", change, c)
 		}
 		if added := strings.Contains(change[1], "c:"); err == nil && added != (len(c.Notes) == 1) &&

@@ -78,14 +78,3 @@ type ChoiceUnknown struct {
 	Points  int    `json:"points"`
 	Variant string `json:"variant"`
 }
-
-func (TunerRows) Code() Code          { return "tuner-rows" }
-func (ChoiceUnknown) Code() Code      { return "choice-unknown" }
-func (VariantAdded) Code() Code       { return "variant-added" }
-func (LaunchRefused) Code() Code      { return "launch-refused" }
-func (LaunchCutOff) Code() Code       { return "launch-cut-off" }
-func (LaunchStopped) Code() Code      { return "launch-stopped" }
-func (LaunchPointsFailed) Code() Code { return "launch-points-failed" }
-func (CampaignJobs) Code() Code       { return "campaign-jobs" }
-func (CampaignQueued) Code() Code     { return "campaign-queued" }
-func (CampaignDone) Code() Code       { return "campaign-done" }

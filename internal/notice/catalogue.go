@@ -1,6 +1,7 @@
 package notice
 
 import (
+	"cmp"
 	_ "embed" // for catalogue.txt
 	"encoding/json"
 	"fmt"
@@ -42,7 +43,7 @@ func (e *Entry) Example() Fact {
 			panic(fmt.Sprintf("notice: the example of %s: %v", e.code, err))
 		}
 	}
-	return f.Elem().Interface().(Fact)
+	return f.Elem().Interface()
 }
 
 // decode reads the parameters of a fact; without any it is the zero value.
@@ -53,7 +54,7 @@ func (e *Entry) decode(parameters []byte) (Fact, error) {
 			return nil, err
 		}
 	}
-	return f.Elem().Interface().(Fact), nil
+	return f.Elem().Interface(), nil
 }
 
 //go:embed catalogue.txt
@@ -91,8 +92,11 @@ func init() {
 		StepInterference{}, ReportLeftOut{}, MoreStepRuns{})
 }
 
-// byCode finds entries.
-var byCode = map[Code]*Entry{}
+// byCode finds entries, and codes those of facts.
+var (
+	byCode = map[Code]*Entry{}
+	codes  = map[reflect.Type]Code{}
+)
 
 // phrases are texts that entries share, by name.
 var phrases = map[string]string{}
@@ -100,12 +104,18 @@ var phrases = map[string]string{}
 // Phrase is a text that entries share: catalogue.txt defines it.
 func Phrase(name string) string { return phrases[name] }
 
+// texts are those of words, by their type and the word.
+var texts = map[string]string{}
+
+// TextOf is the text that a catalogue has for a word: a constant that is a parameter of facts. "" where it has none.
+func TextOf[T ~string](word T) string { return texts[reflect.TypeFor[T]().Name()+" "+string(word)] }
+
 // phrase is where a text has one.
 var phrase = regexp.MustCompile(`\{\w+\}`)
 
 // Paragraphs yields the paragraphs of a catalogue file: texts by key. A line that begins with a tab continues the one
 // before, and the texts of a repeated key are lines. A paragraph with a name defines a phrase; later texts have it as
-// {name}. Lines that begin with # are comments.
+// {name}. A paragraph of words has the texts of the words of a type (TextOf). Lines that begin with # are comments.
 func Paragraphs(file string) iter.Seq[map[string]string] {
 	return func(yield func(map[string]string) bool) {
 		for paragraph := range strings.SplitSeq(strings.ReplaceAll(file, "\n\t", " "), "\n\n") {
@@ -126,29 +136,34 @@ func Paragraphs(file string) iter.Seq[map[string]string] {
 				}
 				p[key] = text
 			}
-			if name := p["name"]; name != "" {
+			switch name, kind := p["name"], p["words"]; {
+			case name != "":
 				phrases[name] = p["text"]
-			} else if len(p) > 0 && !yield(p) {
+			case kind != "":
+				for word, text := range p {
+					texts[kind+" "+word] = text
+				}
+			case len(p) > 0 && !yield(p):
 				return
 			}
 		}
 	}
 }
 
-// Register adds the entries of a catalogue file. facts has one value of each type of its codes. Each package of facts
-// calls it once.
+// Register adds the entries of a catalogue file. facts has one value of each type of its codes, which the file names
+// where that is not the code without hyphens. Each package of facts calls it once.
 func Register(file string, facts ...Fact) {
 	of := map[string]Fact{}
 	for _, f := range facts {
-		of[string(f.Code())] = f
+		of[strings.ToLower(reflect.TypeOf(f).Name())] = f
 	}
 	for p := range Paragraphs(file) {
-		Add(p, of[p["code"]])
+		Add(p, of[strings.ToLower(cmp.Or(p["type"], strings.ReplaceAll(p["code"], "-", "")))])
 	}
 }
 
 // keys are those of an entry. amd is advice that other code chooses.
-var keys = strings.Fields("code severity text detail advice how source doc example amd")
+var keys = strings.Fields("code type severity text detail advice how source doc example amd")
 
 // Add adds the entry of a paragraph, for facts of the type of f.
 func Add(p map[string]string, f Fact) {
@@ -169,7 +184,7 @@ func Add(p map[string]string, f Fact) {
 	for _, sentence := range e.Details {
 		e.details = append(e.details, parse(sentence))
 	}
-	byCode[e.code] = e
+	byCode[e.code], codes[e.kind] = e, e.code
 }
 
 // Entries returns the catalogue, ordered by code.

@@ -123,7 +123,7 @@ func TestOlderParameters(t *testing.T) {
 // What is simulated has one severity, whichever command reports it.
 func TestSeverityOfSimulation(t *testing.T) {
 	for _, f := range []notice.Fact{notice.SimulatedRuns{}, notice.SimulatedSides{}, preflights.SimulatedGPUs{}} {
-		test.EqOp(t, notice.Warning, notice.New(f).Severity, test.Sprint(f.Code()))
+		test.EqOp(t, notice.Warning, notice.New(f).Severity, test.Sprint(notice.CodeOf(f)))
 	}
 	test.StrNotContains(t, notice.Message(notice.SimulatedRuns{}), "(")
 }

@@ -79,9 +79,7 @@ const (
 	PairsOfLaunches Repeats = "pairs-of-launches"
 )
 
-var repeatsTexts = map[Repeats]string{LaunchesPerSide: "launches per side", PairsOfLaunches: "pairs of launches"}
-
-func (r Repeats) String() string { return repeatsTexts[r] }
+func (r Repeats) String() string { return TextOf(r) }
 
 // Extreme states that bounds are the minimum and the maximum.
 type Extreme bool
@@ -250,20 +248,3 @@ type SameRuns struct {
 type SimulatedSides struct {
 	Simulated []string `json:"simulated"`
 }
-
-// Code identifies the notice, as all methods below do.
-func (Regression) Code() Code         { return "regression" }
-func (Speedup) Code() Code            { return "speedup" }
-func (InconclusivePoints) Code() Code { return "inconclusive-points" }
-func (LaunchesMissing) Code() Code    { return "too-few-launches" }
-func (VerdictBasis) Code() Code       { return "verdict-basis" }
-func (LimitExceeded) Code() Code      { return "limit-exceeded" }
-func (LimitChecked) Code() Code       { return "limit-checked" }
-func (OutcomeDiffers) Code() Code     { return "outcome-differs" }
-func (MissingPoints) Code() Code      { return "missing-points" }
-func (SidesDiffer) Code() Code        { return "sides-differ" }
-func (LaunchOrder) Code() Code        { return "launch-order" }
-func (NotComparable) Code() Code      { return "not-comparable" }
-func (NoPair) Code() Code             { return "no-pair" }
-func (SameRuns) Code() Code           { return "same-runs" }
-func (SimulatedSides) Code() Code     { return "simulated-sides" }

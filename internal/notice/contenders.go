@@ -73,15 +73,4 @@ const (
 	OneLaunchEach Scope = "one-launch-each"
 )
 
-var scopeTexts = map[Scope]string{
-	AllLaunches:   "over launches",
-	SomeLaunches:  "over launches; some sizes in one launch only",
-	OneLaunch:     "in one launch",
-	OneLaunchEach: "in one launch of each",
-}
-
-func (s Scope) String() string { return scopeTexts[s] }
-
-// Code identifies the notice, as all methods below do.
-func (FasterContender) Code() Code { return "faster-contender" }
-func (SameSpeed) Code() Code       { return "same-speed" }
+func (s Scope) String() string { return TextOf(s) }

@@ -259,21 +259,3 @@ type ImportedCurve struct {
 type MoreAlike struct {
 	Findings int `json:"findings"`
 }
-
-// Code identifies the notice, as all methods below do.
-func (Drop) Code() Code              { return "bandwidth-drop" }
-func (Spike) Code() Code             { return "bandwidth-spike" }
-func (Switch) Code() Code            { return "protocol-switch" }
-func (Decline) Code() Code           { return "bandwidth-decline" }
-func (PlacementGap) Code() Code      { return "placement-gap" }
-func (ImbalanceCost) Code() Code     { return "imbalance-cost" }
-func (GroupInterference) Code() Code { return "group-interference" }
-func (PoorScaling) Code() Code       { return "poor-scaling" }
-func (LateRank) Code() Code          { return "late-rank" }
-func (SlowRank) Code() Code          { return "slow-rank" }
-func (BimodalPoints) Code() Code     { return "bimodal-points" }
-func (DriftingPoints) Code() Code    { return "drifting-points" }
-func (LaunchVariation) Code() Code   { return "launch-variation" }
-func (BelowPeak) Code() Code         { return "below-peak" }
-func (ImportedCurve) Code() Code     { return "imported-curve" }
-func (MoreAlike) Code() Code         { return "more-alike" }

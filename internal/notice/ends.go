@@ -85,20 +85,7 @@ const (
 	SourceFinalize SourceEnd = "mpi-finalize"
 )
 
-var sourceEndTexts = map[SourceEnd]string{
-	SourceFooter:   "the lines under the table",
-	SourceTable:    "the table",
-	SourceLastLine: "its last line",
-	SourceFinalize: "MPI_Finalize",
-}
-
-func (e SourceEnd) String() string { return sourceEndTexts[e] }
-
-func (RunSignalled) Code() Code     { return "run-signalled" }
-func (RunHung) Code() Code          { return "run-hung" }
-func (RankGone) Code() Code         { return "rank-gone" }
-func (RankCrashed) Code() Code      { return "rank-crashed" }
-func (SourceIncomplete) Code() Code { return "source-incomplete" }
+func (e SourceEnd) String() string { return TextOf(e) }
 
 // PlacedRank is a rank and its host.
 type PlacedRank struct {

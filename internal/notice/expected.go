@@ -54,24 +54,12 @@ const (
 	TooFewSources    ReferenceGap = "too-few-sources"
 )
 
-var referenceGapTexts = map[ReferenceGap]string{
-	NoSpeedMeasured:  "the result does not show speed",
-	UnnamedGPU:       "the GPU is not one with published values",
-	UnrecordedNodes:  "number of nodes or ranks not recorded, or nodes have different numbers of ranks",
-	UnrecordedFabric: "what joins the GPUs not recorded",
-	TooFewSources:    "fewer than three sources",
-}
-
 var referenceGapAdvice = map[ReferenceGap]string{
 	UnrecordedFabric: "name the network with --fabric",
 	TooFewSources:    "add your own values with --reference",
 }
 
-func (g ReferenceGap) String() string { return referenceGapTexts[g] }
-
-// Code identifies the notice, as all methods below do.
-func (Published) Code() Code   { return "published-values" }
-func (NoPublished) Code() Code { return "no-published-values" }
+func (g ReferenceGap) String() string { return TextOf(g) }
 
 // Advice is for a value that is too low.
 func (p Published) Advice() string {

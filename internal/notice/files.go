@@ -200,30 +200,6 @@ type NothingOfNCCL struct {
 // NotAnonymized reports a file that post anonymize left out.
 type NotAnonymized struct{}
 
-func (NotAnonymized) Code() Code     { return "not-anonymized" }
-func (NothingOfNCCL) Code() Code     { return "nothing-of-nccl" }
-func (FileUnreadable) Code() Code    { return "file-unreadable" }
-func (NotAFile) Code() Code          { return "not-a-file" }
-func (NotResults) Code() Code        { return "not-a-results-file" }
-func (NewerFormat) Code() Code       { return "newer-format" }
-func (FileEmpty) Code() Code         { return "file-empty" }
-func (HeaderTorn) Code() Code        { return "header-torn" }
-func (TornLine) Code() Code          { return "torn-line" }
-func (ZeroBytes) Code() Code         { return "zero-bytes" }
-func (BrokenLine) Code() Code        { return "broken-line" }
-func (BrokenLines) Code() Code       { return "broken-lines" }
-func (UnknownLine) Code() Code       { return "unknown-line" }
-func (SecondRun) Code() Code         { return "second-run" }
-func (NoPoints) Code() Code          { return "no-points" }
-func (PartOfRun) Code() Code         { return "part-of-run" }
-func (ResumedRunMissing) Code() Code { return "resumed-run-missing" }
-func (RecordsCopied) Code() Code     { return "records-copied" }
-func (RecordsReplaced) Code() Code   { return "records-replaced" }
-func (LaunchesDiffer) Code() Code    { return "launches-differ" }
-func (StepsSkipped) Code() Code      { return "steps-skipped" }
-func (PointsSkipped) Code() Code     { return "points-skipped" }
-func (NotInNCCLTests) Code() Code    { return "not-in-nccl-tests-layout" }
-
 // Full is the text of a notice with its advice, as one line of stderr.
 func (n Notice) Full() string {
 	if todo := n.Advice(); todo != "" {

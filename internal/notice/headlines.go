@@ -110,16 +110,11 @@ const (
 	NoSpeedOrSteps CrowdedVerdict = "no-speed-or-steps"
 )
 
-var crowdedTexts = map[CrowdedVerdict]string{
-	NoSpeed:       "No verdict about speed is based on them.",
-	ThisHostAlone: "Results of training steps hold for such a machine alone.",
-}
-
 func (c CrowdedVerdict) String() string {
 	if c == NoSpeedOrSteps {
-		return crowdedTexts[NoSpeed] + " " + crowdedTexts[ThisHostAlone]
+		return TextOf(NoSpeed) + " " + TextOf(ThisHostAlone)
 	}
-	return crowdedTexts[c]
+	return TextOf(c)
 }
 
 // ImportedRuns reports runs that other tools measured.
@@ -232,13 +227,7 @@ const (
 	OverLaunches  RangeBasis = "over-launches"
 )
 
-var rangeBasisTexts = map[RangeBasis]string{
-	WithinLaunch:  "95 % CI within the launch",
-	LaunchesRange: "minimum and maximum over launches",
-	OverLaunches:  "95 % CI over launches",
-}
-
-func (r RangeBasis) String() string { return rangeBasisTexts[r] }
+func (r RangeBasis) String() string { return TextOf(r) }
 
 func (r BandwidthRange) String() string {
 	if r.Basis == "" {
@@ -246,20 +235,3 @@ func (r BandwidthRange) String() string {
 	}
 	return fmt.Sprintf("%s: %s to %s", r.Basis, units.Gigabytes(float64(r.Lo)), units.Gigabytes(float64(r.Hi)))
 }
-
-// Code identifies the notice, as all methods below do.
-func (WrongValue) Code() Code         { return "wrong-value" }
-func (MemoryNeeded) Code() Code       { return "memory-needed" }
-func (WrongData) Code() Code          { return "wrong-data" }
-func (SimulatedRuns) Code() Code      { return "simulated-runs" }
-func (OversubscribedRuns) Code() Code { return "oversubscribed-runs" }
-func (ImportedRuns) Code() Code       { return "imported-runs" }
-func (RecordsCombined) Code() Code    { return "records-combined" }
-func (EndNotRecorded) Code() Code     { return "end-not-recorded" }
-func (PointsOpen) Code() Code         { return "points-open" }
-func (ImportedUnfinished) Code() Code { return "imported-unfinished" }
-func (PlanUnknown) Code() Code        { return "plan-unknown" }
-func (NoValues) Code() Code           { return "no-values" }
-func (OneRankRun) Code() Code         { return "world-of-one" }
-func (BestBandwidth) Code() Code      { return "best-bandwidth" }
-func (SmallMessage) Code() Code       { return "small-message-latency" }

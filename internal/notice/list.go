@@ -77,7 +77,7 @@ func (r *Range) bound(of, other Fact, beyond func(x, y float64) bool) Fact {
 			r.mixed = true
 		}
 	}
-	return made.Interface().(Fact)
+	return made.Interface()
 }
 
 // Sentences is the message with its details, with ranges for numbers that differ. A text without numbers to compare is

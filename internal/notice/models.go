@@ -83,7 +83,3 @@ func (b ModelBasis) String() string {
 	}
 	return fmt.Sprintf("%s (%d)", b.Basis, b.Launches)
 }
-
-// Code identifies the notice, as all methods below do.
-func (TimeModel) Code() Code { return "time-model" }
-func (NoModel) Code() Code   { return "no-model" }

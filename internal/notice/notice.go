@@ -3,7 +3,7 @@
 // documentation of each code; no other package builds sentences about findings, and none reads them.
 //
 // To add a notice, add a struct with its parameters to the file of its area (curves.go, records.go, …), its type to
-// Register, and a paragraph to catalogue.txt.
+// Register, and a paragraph to catalogue.txt, which names the type where that is not the code without hyphens.
 package notice
 
 import (
@@ -19,8 +19,21 @@ import (
 // Code identifies a kind of notice. It never changes once released; the text may.
 type Code string
 
-// Fact is the typed parameters of a notice: a struct, one type for each code.
-type Fact interface{ Code() Code }
+// Fact is the typed parameters of a notice: a struct whose type Register knows, one type for each code.
+type Fact any
+
+// CodeOf identifies a fact: the code of its type, or its own where a type has several codes. A fact without an entry in
+// the catalogue is a mistake of the program that a test finds.
+func CodeOf(f Fact) Code {
+	if own, is := f.(interface{ Code() Code }); is {
+		return own.Code()
+	}
+	code, known := codes[reflect.TypeOf(f)]
+	if !known {
+		panic(fmt.Sprintf("notice: %T has no entry in the catalogue", f))
+	}
+	return code
+}
 
 // Severity is how much a notice matters.
 type Severity uint8
@@ -102,7 +115,7 @@ func (n Notice) Equal(m Notice) bool {
 }
 
 // Code identifies the notice.
-func (n Notice) Code() Code { return n.Fact.Code() }
+func (n Notice) Code() Code { return CodeOf(n.Fact) }
 
 // Message is the sentence without its location and its full stop.
 func (n Notice) Message() string { return Message(n.Fact) }
@@ -187,14 +200,8 @@ func ToDo(f Fact) string {
 	return strings.TrimSpace(units.Capital(text) + ". " + How(f))
 }
 
-// entryOf returns the catalogue's entry; a fact without one is a mistake of the program that a test finds.
-func entryOf(f Fact) *Entry {
-	e := byCode[f.Code()]
-	if e == nil {
-		panic(fmt.Sprintf("notice: %T has no entry in the catalogue", f))
-	}
-	return e
-}
+// entryOf returns the catalogue's entry.
+func entryOf(f Fact) *Entry { return byCode[CodeOf(f)] }
 
 // wire is the JSON of a notice, as all documents have it.
 type wire struct {
@@ -253,6 +260,9 @@ func fillLists(v reflect.Value) {
 
 // Kept is a fact as results files keep it: its code and its parameters.
 type Kept struct{ Fact }
+
+// Code identifies the fact.
+func (k Kept) Code() Code { return CodeOf(k.Fact) }
 
 // MarshalJSON writes {"code":…,"parameters":{…}}.
 func (k Kept) MarshalJSON() ([]byte, error) {

@@ -26,7 +26,7 @@ func FromText(text string) Fact {
 		}
 		fact := reflect.New(reflect.TypeOf(older[i].fact)).Elem()
 		words(m[1:]).fill(fact)
-		return fact.Interface().(Fact)
+		return fact.Interface()
 	}
 	return Recorded{text}
 }
@@ -172,8 +172,8 @@ var older = []struct {
 // deducedOf is what was deduced from something; Recorded where its origin is not known.
 func deducedOf(w words) Fact {
 	var what DeducedWhat
-	for deduced, text := range deducedTexts {
-		if text == w[1] {
+	for _, deduced := range []DeducedWhat{DeducedRanks, DeducedCollective, DeducedPlacement, DeducedSize} {
+		if deduced.String() == w[1] {
 			what = deduced
 		}
 	}

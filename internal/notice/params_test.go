@@ -31,7 +31,7 @@ func TestOptionalTextDependsOnOptionalFields(t *testing.T) {
 			fact := reflect.New(of).Elem()
 			fact.Set(reflect.ValueOf(e.Example()))
 			fact.FieldByName(name).SetZero()
-			text, err := json.Marshal(notice.New(fact.Interface().(notice.Fact)))
+			text, err := json.Marshal(notice.New(fact.Interface()))
 			must.NoError(t, err)
 			var n struct{ Parameters map[string]any }
 			must.NoError(t, json.Unmarshal(text, &n))

@@ -160,14 +160,3 @@ type OnePair struct {
 type GroupsMissing struct {
 	Groups int `json:"groups"`
 }
-
-func (SlowNode) Code() Code         { return "slow-node" }
-func (SlowTogether) Code() Code     { return "slow-together" }
-func (SlowOnce) Code() Code         { return "slow-once" }
-func (SlowPath) Code() Code         { return "slow-path" }
-func (UnevenPairs) Code() Code      { return "uneven-pairs" }
-func (UnclearHalves) Code() Code    { return "unclear-halves" }
-func (NoSlowNode) Code() Code       { return "no-slow-node" }
-func (NothingToCompare) Code() Code { return "nothing-to-compare" }
-func (OnePair) Code() Code          { return "one-pair" }
-func (GroupsMissing) Code() Code    { return "groups-missing" }

@@ -58,12 +58,7 @@ const (
 	Hierarchical PeakSaver = "hierarchical"
 )
 
-var saverTexts = map[PeakSaver]string{
-	NVLinkSHARP:  "reduction in the switch (NVLink SHARP)",
-	Hierarchical: "a hierarchical algorithm",
-}
-
-func (p PeakSaver) String() string { return saverTexts[p] }
+func (p PeakSaver) String() string { return TextOf(p) }
 
 // Sources of peaks that are not a GPU's.
 const (
@@ -110,35 +105,4 @@ const (
 	OneRank     PeakReason = "one-rank"
 )
 
-var peakReasonTexts = map[PeakReason]string{
-	UnknownNodes:    "number of nodes not recorded",
-	HostMemory:      "intra-node, memory bandwidth not recorded",
-	UnknownGPU:      "no link data for this GPU",
-	UnevenLinks:     "GPU pairs differ in NVLinks, and not all GPUs were used",
-	MissingLinks:    "some GPU pairs have no NVLink, and the path of their data is not recorded",
-	OptionalBridges: "NVLink bridges are optional; topology not recorded",
-	DependsOnGPUs:   "the number of NVLinks depends on which GPUs were used; topology not recorded",
-	SwitchOrBoard:   "NVSwitch, or shared links on a board of four GPUs; topology not recorded",
-	UnknownPCIe:     "intra-node over PCIe, generation and width not recorded",
-	UnknownSpeed:    "PCIe speed not known",
-	UnknownNetwork:  "network between the nodes not recorded",
-	NVLinkOrNetwork: "NVLink may connect the nodes, or a network whose counters are not recorded",
-	UnknownPorts:    "ports that carried the data not recorded",
-	UnknownRate:     "rate of a port not recorded",
-	Simulated:       "no device was measured (simulation)",
-	UnknownCase:     "collective or number of ranks unknown",
-	UnevenParts:     "depends on the imbalance of the parts",
-	SharedLinks:     "depends on the links that groups share",
-	OneRank:         "one rank sends nothing over a link",
-}
-
-func (p PeakReason) String() string { return peakReasonTexts[p] }
-
-// Code identifies the notice, as all methods below do.
-func (PeakGiven) Code() Code    { return "peak-given" }
-func (PeakNVLink) Code() Code   { return "peak-nvlink" }
-func (PeakPCIe) Code() Code     { return "peak-pcie" }
-func (PeakNetwork) Code() Code  { return "peak-network" }
-func (PeakExceeded) Code() Code { return "peak-exceeded" }
-func (PeakUnknown) Code() Code  { return "peak-unknown" }
-func (NoPeak) Code() Code       { return "no-peak" }
+func (p PeakReason) String() string { return TextOf(p) }

@@ -162,23 +162,3 @@ type RowTorn struct {
 type LineNotImported struct {
 	Text string `json:"text"`
 }
-
-func (TooSmall) Code() Code            { return "too-small" }
-func (TakesTooLong) Code() Code        { return "takes-too-long" }
-func (TimeOver) Code() Code            { return "time-limit-reached" }
-func (MemoryInsufficient) Code() Code  { return "memory-insufficient" }
-func (MemoryRefused) Code() Code       { return "memory-refused" }
-func (NotSupported) Code() Code        { return "not-supported" }
-func (AverageUnderflows) Code() Code   { return "average-underflows" }
-func (ProgressUnsupported) Code() Code { return "progress-unsupported" }
-func (LibraryLacks) Code() Code        { return "library-lacks" }
-func (RankFailed) Code() Code          { return "rank-failed" }
-func (PointAborted) Code() Code        { return "point-aborted" }
-func (DataWrong) Code() Code           { return "point-wrong" }
-func (CutOff) Code() Code              { return "cut-off" }
-func (SourceCountsWrong) Code() Code   { return "source-counts-wrong" }
-func (SourceErrorLarge) Code() Code    { return "source-error-too-large" }
-func (SourceReports) Code() Code       { return "source-reports" }
-func (RanksContradicted) Code() Code   { return "ranks-contradicted" }
-func (RowTorn) Code() Code             { return "row-torn" }
-func (LineNotImported) Code() Code     { return "line-not-imported" }

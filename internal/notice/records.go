@@ -205,15 +205,7 @@ const (
 	DeducedIterations DeducedWhat = "iterations"
 )
 
-var deducedTexts = map[DeducedWhat]string{
-	DeducedRanks:      "the number of ranks",
-	DeducedCollective: "the collective",
-	DeducedPlacement:  "the placement",
-	DeducedSize:       "the size",
-	DeducedIterations: "the number of iterations",
-}
-
-func (w DeducedWhat) String() string { return deducedTexts[w] }
+func (w DeducedWhat) String() string { return TextOf(w) }
 
 // DeducedFrom is what something was deduced from.
 type DeducedFrom uint8
@@ -275,38 +267,6 @@ func (c Change) String() string {
 	return fmt.Sprintf("%+.1f %%", 100*float64(c))
 }
 
-// Code identifies the notice, as all methods below do.
-func (TooFewSamples) Code() Code        { return "too-few-samples" }
-func (Autocorrelated) Code() Code       { return "autocorrelated-samples" }
-func (Drift) Code() Code                { return "drift" }
-func (Bimodal) Code() Code              { return "bimodal-times" }
-func (SamplesNotFinite) Code() Code     { return "samples-not-finite" }
-func (ValueNotFinite) Code() Code       { return "value-not-finite" }
-func (TimerCost) Code() Code            { return "timer-cost" }
-func (TimerResolution) Code() Code      { return "timer-resolution" }
-func (EventResolution) Code() Code      { return "event-resolution" }
-func (NoCommonClock) Code() Code        { return "no-common-clock" }
-func (ClockUncertainty) Code() Code     { return "clock-uncertainty" }
-func (PathDiffers) Code() Code          { return "path-differs" }
-func (LinkErrors) Code() Code           { return "link-errors" }
-func (LocalRetransmissions) Code() Code { return "local-retransmissions" }
-func (ComputePace) Code() Code          { return "compute-pace" }
-func (TraceNotWritten) Code() Code      { return "trace-not-written" }
-func (Oversubscribed) Code() Code       { return "oversubscribed" }
-func (OversubscribedHosts) Code() Code  { return "oversubscribed-hosts" }
-func (SharedThreads) Code() Code        { return "shared-threads" }
-func (SharedGPU) Code() Code            { return "shared-gpu" }
-func (HostLoad) Code() Code             { return "host-load" }
-func (CollectiveUnknown) Code() Code    { return "collective-unknown" }
-func (DevicesPartlyListed) Code() Code  { return "devices-partly-listed" }
-func (ConcurrentGroups) Code() Code     { return "concurrent-groups" }
-func (SeparateWorlds) Code() Code       { return "separate-worlds" }
-func (WrongValuesCounted) Code() Code   { return "wrong-values-counted" }
-func (Deduced) Code() Code              { return "deduced" }
-func (ScriptHabits) Code() Code         { return "script-habits" }
-func (Recorded) Code() Code             { return "recorded-warning" }
-func (Unknown) Code() Code              { return "unknown-notice" }
-
 // RankCPUs is which CPUs the ranks of a host may use.
 type RankCPUs struct {
 	Ranks   int     `json:"ranks"`
@@ -334,6 +294,3 @@ func (b Binding) String() string {
 	}
 	return fmt.Sprintf("bound to %d to %d each", b.Min, b.Max)
 }
-
-// Code identifies the notice.
-func (RankCPUs) Code() Code { return "rank-cpus" }

@@ -12,14 +12,7 @@ const (
 	LeftBoxes    LeftOut = "timeline-calls"
 )
 
-var leftOutTexts = map[LeftOut]string{
-	LeftFindings: "findings are listed: the most serious ones",
-	LeftRows: "timelines are plotted: the straggler, the slowest of the worst steps, then those of the lowest ranks. " +
-		"The JSON of post timeline has all",
-	LeftBoxes: "calls have a box in the plot: the longest. The coloured lanes have all",
-}
-
-func (l LeftOut) String() string { return leftOutTexts[l] }
+func (l LeftOut) String() string { return TextOf(l) }
 
 // ReportLeftOut reports what a report has no room for, and by which rule it chose.
 type ReportLeftOut struct {
@@ -32,10 +25,6 @@ type ReportLeftOut struct {
 type MoreStepRuns struct {
 	Runs int `json:"runs"`
 }
-
-// Code identifies the notice, as all methods below do.
-func (ReportLeftOut) Code() Code { return "report-left-out" }
-func (MoreStepRuns) Code() Code  { return "more-step-runs" }
 
 // Notices on whole runs. docs/file-format.md has the statuses of points.
 
@@ -50,6 +39,3 @@ type RunUnfinished struct {
 	Outcome string `json:"outcome,omitempty"` // "" where no end is recorded
 	Left    int    `json:"points_left,omitempty"`
 }
-
-func (PointsFailed) Code() Code  { return "points-failed" }
-func (RunUnfinished) Code() Code { return "run-unfinished" }

@@ -97,9 +97,3 @@ const (
 	Computation   StepPart = "computation"
 	Communication StepPart = "communication"
 )
-
-func (ExposedCommunication) Code() Code    { return "exposed-communication" }
-func (NoExposedCommunication) Code() Code  { return "no-exposed-communication" }
-func (CommunicationNegligible) Code() Code { return "communication-negligible" }
-func (CommunicationLocal) Code() Code      { return "communication-local" }
-func (StepInterference) Code() Code        { return "step-interference" }

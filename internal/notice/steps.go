@@ -124,8 +124,3 @@ const InContinuedRun Elsewhere = "continued-run"
 func (Elsewhere) String() string {
 	return "The run that this one continues was not read, and may have some of them"
 }
-
-func (NoBucketValues) Code() Code    { return "no-bucket-values" }
-func (BestBucket) Code() Code        { return "best-bucket" }
-func (StepComputation) Code() Code   { return "step-computation" }
-func (StepPointsMissing) Code() Code { return "step-points-missing" }

@@ -88,9 +88,6 @@ func (w *Writer) header(ranks []Rank) (err error) {
 // Path is the file's path.
 func (w *Writer) Path() string { return w.file.path }
 
-// TextPath is the path of the text view.
-func (w *Writer) TextPath() string { return beside(w.Path(), textSuffix) }
-
 // Append fills in what the file decides of a record (Kind, Run, the number N of a collective's and, when empty, At),
 // writes it as one line and returns when the disk has it. The error is a *WriteError, also for each record after one
 // that failed; or ErrEnded.

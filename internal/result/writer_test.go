@@ -144,7 +144,8 @@ func TestNonFiniteValue(t *testing.T) {
 
 func TestTextViewError(t *testing.T) {
 	w, warned := newWriter(t, t.TempDir(), sampleRun())
-	must.NoError(t, errors.Join(os.Remove(w.TextPath()), os.MkdirAll(w.TextPath()+"/x", 0o777)))
+	path := beside(w.Path(), textSuffix)
+	must.NoError(t, errors.Join(os.Remove(path), os.MkdirAll(path+"/x", 0o777)))
 	sampleAppend(t, w, 2)
 	must.NoError(t, w.End(End{Outcome: Complete}))
 	if len(*warned) != 1 || !strings.Contains((*warned)[0], "text view") {

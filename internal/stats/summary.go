@@ -14,7 +14,6 @@ type Summary struct {
 	N      int // finite samples, all of them used
 	Min    float64
 	Max    float64
-	Mean   float64 // kept for comparison with tools that print it
 	Median float64
 
 	// Lo and Hi bound the median with Confidence, valid when HasInterval is true. They are order statistics of the
@@ -55,7 +54,6 @@ func Summarise(x []float64) Summary {
 
 	sorted := sortedCopy(x)
 	s.Min, s.Max = sorted[0], sorted[len(sorted)-1]
-	s.Mean = mean(x)
 	s.Median = quantile(sorted, 0.5)
 	if len(x) >= MinForP90 {
 		s.P90 = quantile(sorted, 0.90)

@@ -55,8 +55,8 @@ func TestModelsMatchPublishedSizes(t *testing.T) {
 		if math.Abs(m.Forward()-want.Forward) > 1e-12 || math.Abs(m.Backward()-want.Backward) > 1e-12 {
 			t.Errorf("%s computes %g and %g s", want.Name, m.Forward(), m.Backward())
 		}
-		if m.About == "" || (m.Source == "") != isPreset(want.Name) {
-			t.Errorf("%s: about %q, and a source of %d bytes", want.Name, m.About, len(m.Source))
+		if m.About == "" {
+			t.Errorf("%s: nothing about it", want.Name)
 		}
 	}
 }
@@ -96,7 +96,7 @@ func TestScale(t *testing.T) {
 func TestFindModel(t *testing.T) {
 	named := filepath.Join(t.TempDir(), "mine")
 	must.NoError(t, os.WriteFile(named, []byte("forward: 1ms\nlayers: [{params: 8}]\n"), 0o600))
-	if m, err := Find(named, examples); err != nil || m.Name != "mine" || m.Source == "" {
+	if m, err := Find(named, examples); err != nil || m.Name != "mine" {
 		t.Errorf("%v, %v", m, err)
 	}
 	for name, want := range map[string]string{"resnet": "resnet50", "gpt": "gpt2"} {

@@ -29,8 +29,9 @@ func randomModel(r *rand.Rand) *Model {
 }
 
 func randomPoint(r *rand.Rand) Point {
-	p := Point{Strategy: Strategies()[r.IntN(2)], Type: []coll.DataType{coll.Float32, coll.BFloat16, coll.Float64,
-		coll.Float8E4M3}[r.IntN(4)]}
+	p := Point{Strategy: []Strategy{DDP, FSDP}[r.IntN(2)],
+		Type: []coll.DataType{coll.Float32, coll.BFloat16, coll.Float64,
+			coll.Float8E4M3}[r.IntN(4)]}
 	p.Bucket = append(Caps(), PerLayer, 1, 100)[r.IntN(10)]
 	return p
 }

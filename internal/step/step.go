@@ -66,7 +66,6 @@ type Layer struct {
 // Model is what a step computes and communicates, in the order of the forward pass.
 type Model struct {
 	Name      string
-	Source    string // the YAML text as read; "" for a preset
 	Layers    []Layer
 	Optimizer float64 // s of computing behind all communication
 	About     string  // a line on where its numbers come from

@@ -55,7 +55,7 @@ func parseYAML(file string, source []byte) (*Model, error) {
 	case err == nil && d.Decode(new(yaml.Node)) != io.EOF:
 		err = errors.New("more than one YAML document; a file has one model")
 	}
-	m := &Model{Name: string(f.Name), Source: string(source), About: string(f.About), Optimizer: float64(f.Optimizer)}
+	m := &Model{Name: string(f.Name), About: string(f.About), Optimizer: float64(f.Optimizer)}
 	if err == nil {
 		b := modelBuilder{model: m, names: map[string]bool{}}
 		b.add(f.Layers, "")

@@ -63,12 +63,8 @@ func (r *Reader) Document(text []byte, emptyAdvice, secondAdvice string) *yaml.N
 }
 
 // Mapping calls each for every known key of n, in the order of the file; unknown and repeated keys are problems.
-// Spellings maps what people type to the key that they mean.
-func (r *Reader) Mapping(
-	n *yaml.Node, what string, known []string, spellings map[string]string, each func(name string, k, v *yaml.Node),
-) {
-	what += ": expected keys (" + strings.Join(known, ", ") + ")"
-	r.named(n, what, spellings, func(name string, k, v *yaml.Node) {
+func (r *Reader) Mapping(n *yaml.Node, what string, known []string, each func(name string, k, v *yaml.Node)) {
+	r.named(n, what+": expected keys ("+strings.Join(known, ", ")+")", func(name string, k, v *yaml.Node) {
 		if !slices.Contains(known, name) {
 			r.Fail(k, coll.Unknown("key", k.Value, known))
 			return
@@ -79,12 +75,10 @@ func (r *Reader) Mapping(
 
 // Names calls each for every key of n, whatever it is called; repeated ones are problems.
 func (r *Reader) Names(n *yaml.Node, what string, each func(name string, k, v *yaml.Node)) {
-	r.named(n, what+": expected names with their values", nil, each)
+	r.named(n, what+": expected names with their values", each)
 }
 
-func (r *Reader) named(
-	n *yaml.Node, expected string, spellings map[string]string, each func(name string, k, v *yaml.Node),
-) {
+func (r *Reader) named(n *yaml.Node, expected string, each func(name string, k, v *yaml.Node)) {
 	if n.Kind != yaml.MappingNode || len(n.Content) == 0 {
 		r.Errorf(n, "%s, found %s", expected, KindOf(n))
 		return
@@ -93,9 +87,6 @@ func (r *Reader) named(
 	for i := 0; i < len(n.Content); i += 2 {
 		k, v := Resolve(n.Content[i]), Resolve(n.Content[i+1])
 		name := k.Value
-		if other, ok := spellings[name]; ok {
-			name = other
-		}
 		switch {
 		case k.Kind != yaml.ScalarNode:
 			r.Errorf(k, "expected a key, found %s", KindOf(k))

@@ -12,12 +12,12 @@ type Kind = notice.Code
 
 // Kinds of findings. docs/analysis.md has their rules.
 var (
-	Drop       = notice.Drop{}.Code()
-	Spike      = notice.Spike{}.Code()
-	Step       = notice.Switch{}.Code()
-	Decline    = notice.Decline{}.Code()
-	Imbalance  = notice.ImbalanceCost{}.Code()
-	Interferes = notice.GroupInterference{}.Code()
+	Drop       = notice.CodeOf(notice.Drop{})
+	Spike      = notice.CodeOf(notice.Spike{})
+	Step       = notice.CodeOf(notice.Switch{})
+	Decline    = notice.CodeOf(notice.Decline{})
+	Imbalance  = notice.CodeOf(notice.ImbalanceCost{})
+	Interferes = notice.CodeOf(notice.GroupInterference{})
 )
 
 // Finding is a notice about a curve.
@@ -55,7 +55,7 @@ func (c *Curve) finding(fact notice.Fact, severity notice.Severity, weight float
 		To:     to,
 		Weight: weight,
 	}
-	f.Hints = hintsFor(fact.Code(), c, from, to)
+	f.Hints = hintsFor(notice.CodeOf(fact), c, from, to)
 	return f
 }
 

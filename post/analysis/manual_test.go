@@ -16,14 +16,14 @@ import (
 
 // Kinds of findings that only tests name.
 var (
-	PlacementOf = notice.PlacementGap{}.Code()
-	Scaling     = notice.PoorScaling{}.Code()
-	LateRank    = notice.LateRank{}.Code()
-	SlowRank    = notice.SlowRank{}.Code()
-	TwoModes    = notice.BimodalPoints{}.Code()
-	Drifts      = notice.DriftingPoints{}.Code()
-	Variation   = notice.LaunchVariation{}.Code()
-	LowCeiling  = notice.BelowPeak{}.Code()
+	PlacementOf = notice.CodeOf(notice.PlacementGap{})
+	Scaling     = notice.CodeOf(notice.PoorScaling{})
+	LateRank    = notice.CodeOf(notice.LateRank{})
+	SlowRank    = notice.CodeOf(notice.SlowRank{})
+	TwoModes    = notice.CodeOf(notice.BimodalPoints{})
+	Drifts      = notice.CodeOf(notice.DriftingPoints{})
+	Variation   = notice.CodeOf(notice.LaunchVariation{})
+	LowCeiling  = notice.CodeOf(notice.BelowPeak{})
 )
 
 const (

@@ -12,7 +12,7 @@ const (
 	kindsOfWarning = iota
 )
 
-var warnings = [kindsOfWarning]notice.Code{Bimodal: notice.Bimodal{}.Code(), Drifting: notice.Drift{}.Code()}
+var warnings = [kindsOfWarning]notice.Code{Bimodal: notice.CodeOf(notice.Bimodal{}), Drifting: notice.CodeOf(notice.Drift{})}
 
 // warned notes which kinds of warnings a record has, and keeps the first of each.
 func (c *Curve) warned(all notice.List) (has [kindsOfWarning]bool) {

@@ -40,7 +40,7 @@ func (f *List) mark(key any, text string, fact notice.Fact) string {
 
 // Head reports what holds for all points of a run, and returns a line for each: a simulation, and the run's warnings.
 func (f *List) Head(r *result.Run) (lines []string) {
-	if fact := (notice.SimulatedRuns{}); r.Rehearse && f.Shows(fact.Code()) {
+	if fact := (notice.SimulatedRuns{}); r.Rehearse && f.Shows(notice.CodeOf(fact)) {
 		f.Report(fact)
 		lines = append(lines, notice.Message(fact))
 	}

@@ -95,7 +95,7 @@ func report(m *memory, c Counts) string {
 	for _, k := range m.runs {
 		r, codes := k.run, []notice.Code{}
 		for _, w := range r.Warnings {
-			codes = append(codes, w.Fact.Code())
+			codes = append(codes, w.Code())
 		}
 		text += fmt.Sprintf("%s, %s %s, n%d on %d; %s %v %s\n", r.Tool, r.Backend.Name, r.Backend.Library, r.World,
 			r.Nodes, k.end.Outcome, k.end.Cause.Fact, codes)

@@ -39,7 +39,7 @@ func TestReadWithoutOneFolder(t *testing.T) {
 		t.Fatal("the folder is readable")
 	}
 	_, notes, err := hang.Read(t.Context(), []string{f.Path})
-	if err != nil || len(notes) != 1 || notes[0].Code() != (notice.FileUnreadable{}).Code() {
+	if err != nil || len(notes) != 1 || notes[0].Code() != notice.CodeOf(notice.FileUnreadable{}) {
 		t.Error(notes, err)
 	}
 }

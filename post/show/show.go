@@ -202,7 +202,7 @@ func (s *Tables) collectiveRun(f *result.File) *document.Section {
 			below.Add(document.Paragraph("peak " + in.Peak))
 			peakBefore = in.Peak
 		}
-		if in.Model != nil && in.Model.Fact.Code() != (notice.NoModel{}).Code() {
+		if in.Model != nil && in.Model.Code() != notice.CodeOf(notice.NoModel{}) {
 			below.Add(document.Paragraph(notice.Message(in.Model.Fact)))
 		}
 		for _, r := range table {

@@ -99,7 +99,7 @@ func TestHeadlines(t *testing.T) {
 	} {
 		got := map[notice.Code]int{}
 		for _, f := range headlinesOf(c.made...) {
-			got[f.Code()]++
+			got[notice.CodeOf(f)]++
 		}
 		test.MapEqOp(t, c.want, got, test.Sprint(name))
 	}

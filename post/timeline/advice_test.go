@@ -83,7 +83,7 @@ func TestAdviceModelSize(t *testing.T) {
 		tl := healthy()
 		each(tl, nil, func(p *Parts) { *p = parts })
 		for _, a := range assess(tl).advise() {
-			must.NotEq(t, profiles.LittleCompute{}.Code(), a.Found.Code())
+			must.NotEq(t, notice.CodeOf(profiles.LittleCompute{}), a.Found.Code())
 		}
 	}
 }

@@ -157,7 +157,7 @@ func TestNoticesReportedOnce(t *testing.T) {
 	tl.Ignore(func(code notice.Code) bool { return code != "straggler" && code != "shared-streams" })
 	left := codesOf(tl.Notices())
 	for _, f := range tl.InShort() {
-		left += string(f.Code())
+		left += string(notice.CodeOf(f))
 	}
 	must.StrNotContains(t, left, "straggler")
 	must.StrNotContains(t, left, "shared-streams")

@@ -215,7 +215,7 @@ func (d *differ) report(whole Changed) {
 	d.Notes = []notice.Notice{n}
 	for _, r := range d.runs {
 		for _, n := range r.Notes {
-			if n.Code() != (profiles.OwnTrace{}).Code() && !slices.ContainsFunc(d.Notes, n.Equal) {
+			if n.Code() != notice.CodeOf(profiles.OwnTrace{}) && !slices.ContainsFunc(d.Notes, n.Equal) {
 				d.Notes = append(d.Notes, n)
 			}
 		}

@@ -21,7 +21,7 @@ func (t *Timeline) InShort() (all []notice.Fact) {
 		return append(all, profiles.NothingRan{What: reason})
 	}
 	for _, f := range []notice.Fact{ownStepOf(t), a.shares(), overlapShare(a), t.sharedStreams(), t.WaitingFact()} {
-		if f != nil && t.show(f.Code()) {
+		if f != nil && t.show(notice.CodeOf(f)) {
 			all = append(all, f)
 		}
 	}
@@ -106,7 +106,7 @@ func streamsOf(devices []Device) (all []profiles.StreamOf) {
 // sharedStreams reports those streams; nil if there are none or --ignore names the code.
 func (t *Timeline) sharedStreams() notice.Fact {
 	f := profiles.SharedStreams{Streams: streamsOf(t.Devices)}
-	if f.Streams == nil || !t.show(f.Code()) {
+	if f.Streams == nil || !t.show(notice.CodeOf(f)) {
 		return nil
 	}
 	return f

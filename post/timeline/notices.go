@@ -21,7 +21,7 @@ func (t *Timeline) Notices() []notice.Notice {
 		all = append(all, a.Found)
 	}
 	for _, f := range []notice.Fact{t.sharedStreams(), t.straggler()} {
-		if f != nil && !advised[f.Code()] {
+		if f != nil && !advised[notice.CodeOf(f)] {
 			all = append(all, notice.New(f))
 		}
 	}
@@ -30,7 +30,7 @@ func (t *Timeline) Notices() []notice.Notice {
 
 // straggler returns the straggler; nil if there is none or --ignore names it.
 func (t *Timeline) straggler() notice.Fact {
-	if t.Across == nil || t.Across.Straggler == nil || !t.show(t.Across.Straggler.Found.Code()) {
+	if t.Across == nil || t.Across.Straggler == nil || !t.show(notice.CodeOf(t.Across.Straggler.Found)) {
 		return nil
 	}
 	return t.Across.Straggler.Found

@@ -80,7 +80,6 @@ func CPUQuota(root string) float64 {
 
 // Place is where a rank may run.
 type Place struct {
-	Rank  int
 	Host  string
 	CPUs  string  // "0-3,8"; "" if unknown
 	Quota float64 // CPUs' worth of time, 0 without a limit
@@ -146,16 +145,6 @@ func Crowd(ranks []Place) (members, cores int, limit notice.CoreLimit) {
 		}
 	}
 	return members, cores, limit
-}
-
-// Within reports whether every element of a is in b; both are sorted.
-func Within(a, b []int) bool {
-	for _, x := range a {
-		if _, ok := slices.BinarySearch(b, x); !ok {
-			return false
-		}
-	}
-	return true
 }
 
 // CountNodes counts the machines of ranks, given by rank, and the largest number of ranks on one.

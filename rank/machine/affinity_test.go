@@ -69,7 +69,7 @@ func TestCPUQuota(t *testing.T) {
 func TestOversubscribed(t *testing.T) {
 	host := func(name string, n int, cpus ...string) (all []Place) {
 		for i := range n {
-			all = append(all, Place{Rank: i, Host: name, CPUs: cpus[i%len(cpus)]})
+			all = append(all, Place{Host: name, CPUs: cpus[i%len(cpus)]})
 		}
 		return all
 	}
@@ -113,7 +113,7 @@ func TestGrantedCPUs(t *testing.T) {
 	own, _ := Affinity("/")
 	mine, err := ParseCPUs(own)
 	must.NoError(t, err)
-	if got := GrantedCPUs(); !Within(mine, got) {
+	if got := GrantedCPUs(); slices.ContainsFunc(mine, func(c int) bool { return !slices.Contains(got, c) }) {
 		t.Errorf("this process may run on %s, and is granted %v", own, got)
 	}
 	if after, _ := Affinity("/"); after != own {

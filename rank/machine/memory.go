@@ -111,7 +111,6 @@ type RankMemory struct {
 // MemoryPlan is the largest buffers that every rank can have at once.
 type MemoryPlan struct {
 	Bytes int64 // of buffers, a rank; math.MaxInt64 if nothing is known
-	Rank  int   // that has the minimum
 	Limit notice.MemoryLimit
 }
 
@@ -144,7 +143,7 @@ func PlanMemory(ranks []RankMemory, scratch float64) MemoryPlan {
 			each := float64(b.Free)*(1-reserveShare)/float64(n) - reserveProcess
 			bytes := max(0, int64(each/(1+scratch)))
 			if bytes < plan.Bytes {
-				plan = MemoryPlan{Bytes: bytes, Rank: r.Rank, Limit: notice.MemoryLimit{
+				plan = MemoryPlan{Bytes: bytes, Limit: notice.MemoryLimit{
 					Rank: r.Rank, Host: r.Host, Bytes: units.RoughBytes(bytes), Bound: b.Name,
 					Free: units.RoughBytes(b.Free), Ranks: n, Kept: reserveProcess,
 				}}

@@ -107,8 +107,8 @@ func TestPlanMemory(t *testing.T) {
 		"unknown":      {[]RankMemory{rank(0, "a")}, 0, math.MaxInt64, 0, []string{"unknown"}},
 	} {
 		got := PlanMemory(c.ranks, c.scratch)
-		if diff := got.Bytes - c.bytes; diff < -2 || diff > 2 || got.Rank != c.rank {
-			t.Errorf("%s: %d bytes by rank %d, want %d by %d", name, got.Bytes, got.Rank, c.bytes, c.rank)
+		if diff := got.Bytes - c.bytes; diff < -2 || diff > 2 || got.Limit.Rank != c.rank {
+			t.Errorf("%s: %d bytes by rank %d, want %d by %d", name, got.Bytes, got.Limit.Rank, c.bytes, c.rank)
 		}
 		for _, w := range c.why {
 			test.StrContains(t, got.Limit.String(), w, test.Sprint(name))

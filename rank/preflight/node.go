@@ -43,7 +43,7 @@ func checkCPUs(host []Setup) Row {
 	var places []machine.Place
 	lowest, most, moving := math.MaxInt, 0, 0
 	for _, s := range host {
-		places = append(places, machine.Place{Rank: s.who.Rank, Host: s.who.Host, CPUs: s.who.CPUs, Quota: s.who.Quota})
+		places = append(places, machine.Place{Host: s.who.Host, CPUs: s.who.CPUs, Quota: s.who.Quota})
 		cpus, _ := machine.ParseCPUs(s.who.CPUs)
 		lowest, most = min(lowest, len(cpus)), max(most, len(cpus))
 		if len(machine.NearNodes(s.Node.NUMA, s.who.CPUs)) > 1 {

@@ -74,8 +74,8 @@ func (w *worldRun) facts() []launch.RankFacts {
 // places returns the places of the world's ranks.
 func (w *worldRun) places() []machine.Place {
 	var places []machine.Place
-	for r, f := range w.facts() {
-		places = append(places, machine.Place{Rank: w.world.Names[r], Host: f.Host, CPUs: f.CPUs, Quota: f.Quota})
+	for _, f := range w.facts() {
+		places = append(places, machine.Place{Host: f.Host, CPUs: f.CPUs, Quota: f.Quota})
 	}
 	return places
 }

@@ -19,6 +19,3 @@ func init() {
 		EnteredLate{}, OneSnapshot{}, CountsUnlisted{}, Independent{}, QueuedBehind{}, CompletedBy{}, MembersUnknown{},
 		EvenSplit{}, DumpsOfRank{}, RankTwice{}, DumpOfOtherRun{}, DumpWithoutRank{})
 }
-
-// Code identifies a notice.
-type Code = notice.Code

@@ -78,23 +78,3 @@ type DumpOfOtherRun struct{}
 
 // DumpWithoutRank is a dump whose file name has no rank.
 type DumpWithoutRank struct{}
-
-func (NoDump) Code() Code          { return "rank-without-evidence" }
-func (RingLost) Code() Code        { return "ring-overwritten" }
-func (StaleDump) Code() Code       { return "dump-too-early" }
-func (RetiredUnknown) Code() Code  { return "retired-or-failed" }
-func (MostMissing) Code() Code     { return "most-ranks-missing" }
-func (EnteredLate) Code() Code     { return "entered-late" }
-func (OneSnapshot) Code() Code     { return "one-snapshot" }
-func (CountsUnlisted) Code() Code  { return "ras-counts-unlisted" }
-func (Consequence) Code() Code     { return "hang-consequence" }
-func (Independent) Code() Code     { return "hang-elsewhere" }
-func (QueuedBehind) Code() Code    { return "kernel-not-started" }
-func (CompletedBy) Code() Code     { return "completed-by-some" }
-func (MembersUnknown) Code() Code  { return "group-members-unknown" }
-func (EvenSplit) Code() Code       { return "even-split" }
-func (MinorityOnly) Code() Code    { return "minority-only" }
-func (DumpsOfRank) Code() Code     { return "dumps-of-one-rank" }
-func (RankTwice) Code() Code       { return "rank-of-two-processes" }
-func (DumpOfOtherRun) Code() Code  { return "dump-of-other-run" }
-func (DumpWithoutRank) Code() Code { return "dump-without-rank" }

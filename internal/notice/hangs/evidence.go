@@ -115,22 +115,3 @@ func (e Extra) String() string {
 	}
 	return "skipped"
 }
-
-func (Entered) Code() Code       { return "collective-entered" }
-func (LastCall) Code() Code      { return "last-collective" }
-func (NoCall) Code() Code        { return "no-collective" }
-func (Called) Code() Code        { return "collective-called" }
-func (TimedOut) Code() Code      { return "collective-timed-out" }
-func (Progress) Code() Code      { return "group-progress" }
-func (PeerClosed) Code() Code    { return "peer-connection-closed" }
-func (ProcessEnded) Code() Code  { return "process-ended" }
-func (TaskEnded) Code() Code     { return "task-ended" }
-func (SilentEnd) Code() Code     { return "log-ends-silently" }
-func (SizeRefused) Code() Code   { return "gloo-size-refused" }
-func (BarrierMissed) Code() Code { return "monitored-barrier-missed" }
-func (StackAt) Code() Code       { return "rank-stack" }
-func (RASCounts) Code() Code     { return "ras-operation-count" }
-func (RASUnlisted) Code() Code   { return "ras-count-of-unlisted" }
-func (RASLost) Code() Code       { return "ras-rank-lost" }
-func (WatchdogStuck) Code() Code { return "watchdog-stuck" }
-func (Skipped) Code() Code       { return "calls-shifted" }

@@ -64,16 +64,7 @@ type InsufficientEvidence struct {
 	Confidence Confidence `json:"confidence"`
 }
 
-// prefix keeps the codes of verdicts apart from those of messages in logs.
-const prefix = "hang-"
-
 // VerdictCode is the code of a verdict as post hang has it in JSON.
-func VerdictCode(of notice.Fact) string { return strings.TrimPrefix(string(of.Code()), prefix) }
-
-func (RankMissing) Code() Code          { return prefix + "rank-missing" }
-func (CollectiveMismatch) Code() Code   { return prefix + "collective-mismatch" }
-func (SizeMismatch) Code() Code         { return prefix + "size-mismatch" }
-func (RankDied) Code() Code             { return prefix + "rank-died" }
-func (AllWaiting) Code() Code           { return prefix + "all-waiting" }
-func (NoHang) Code() Code               { return prefix + "no-hang" }
-func (InsufficientEvidence) Code() Code { return prefix + "insufficient-evidence" }
+func VerdictCode(of notice.Fact) string {
+	return strings.TrimPrefix(string(notice.CodeOf(of)), "hang-")
+}

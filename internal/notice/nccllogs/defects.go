@@ -6,9 +6,6 @@ type KnownDefect struct {
 	Defect  Defect `json:"defect"`
 }
 
-// Code is one for all defects.
-func (KnownDefect) Code() Code { return "known-defect" }
-
 // Advice is that of the defect.
 func (d KnownDefect) Advice() string { return defects[d.Defect].advice }
 

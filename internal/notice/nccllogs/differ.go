@@ -257,8 +257,3 @@ type WorldsDiffer struct {
 type SettingsNotRecorded struct {
 	Log string `json:"log"` // A or B
 }
-
-func (LogDifference) Code() Code       { return "log-difference" }
-func (LogsAlike) Code() Code           { return "logs-alike" }
-func (WorldsDiffer) Code() Code        { return "worlds-differ" }
-func (SettingsNotRecorded) Code() Code { return "settings-not-recorded" }

@@ -143,10 +143,3 @@ func (l LLForLarge) Advice() string {
 	}
 	return "look for what keeps NCCL from Simple: a tuner plugin, or a wrong topology"
 }
-
-func (HostMemoryBetweenGPUs) Code() Code { return "host-memory-between-gpus" }
-func (NetworkWithinHost) Code() Code     { return "network-within-host" }
-func (RanksShareGPU) Code() Code         { return "communicator-shares-gpu" }
-func (GPUsFar) Code() Code               { return "gpus-far-apart" }
-func (FewChannels) Code() Code           { return "few-channels" }
-func (LLForLarge) Code() Code            { return "ll-for-large-messages" }

@@ -40,8 +40,4 @@ const (
 	ByProgram Printer = "program"
 )
 
-var printerTexts = map[Printer]string{ByLibrary: "the library", ByProgram: "the program"}
-
-func (p Printer) String() string { return printerTexts[p] }
-
-func (Unexplained) Code() Code { return "unexplained-message" }
+func (p Printer) String() string { return notice.TextOf(p) }

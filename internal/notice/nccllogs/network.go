@@ -218,13 +218,3 @@ func (n NICFar) Advice() string {
 	return "see " + n.Vendor.topology() + ": each GPU needs a NIC under its own PCIe switch; in a container or a " +
 		"virtual machine, check that /sys shows the real topology (NCCL documentation, Topology detection)"
 }
-
-func (TCPBetweenNodes) Code() Code      { return "tcp-between-nodes" }
-func (NoGPUDirect) Code() Code          { return "no-gpudirect-rdma" }
-func (GPUDirectDisabled) Code() Code    { return "gpudirect-rdma-disabled" }
-func (OneNIC) Code() Code               { return "one-nic" }
-func (LibfabricTCP) Code() Code         { return "libfabric-tcp" }
-func (UnreachableInterface) Code() Code { return "unreachable-interface" }
-func (NetworksDiffer) Code() Code       { return "networks-differ" }
-func (PluginNotFound) Code() Code       { return "plugin-not-found" }
-func (NICFar) Code() Code               { return "nic-far-from-gpu" }

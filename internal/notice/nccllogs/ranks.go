@@ -252,18 +252,3 @@ var resultCodes = map[ResultCode]string{
 }
 
 func (r ResultCode) String() string { return cmp.Or(resultCodes[r], "code "+string(r)) }
-
-func (RanksDisagree) Code() Code        { return "ranks-disagree" }
-func (RanksStopped) Code() Code         { return "ranks-stopped" }
-func (InitUnfinished) Code() Code       { return "init-unfinished" }
-func (CommunicatorAborted) Code() Code  { return "communicator-aborted" }
-func (RanksTimedOutApart) Code() Code   { return "ranks-timed-out-apart" }
-func (EndAfterInit) Code() Code         { return "end-after-init" }
-func (FirstCollectiveHung) Code() Code  { return "first-collective-hung" }
-func (RASMissing) Code() Code           { return "ras-missing-processes" }
-func (RASCommunicator) Code() Code      { return "ras-communicator" }
-func (RASErrors) Code() Code            { return "ras-errors" }
-func (MixedLibraryVersions) Code() Code { return "mixed-library-versions" }
-func (MixedLibraryBuilds) Code() Code   { return "mixed-library-builds" }
-func (SlowInit) Code() Code             { return "slow-init" }
-func (FailedCalls) Code() Code          { return "failed-calls" }

@@ -84,7 +84,3 @@ func (s SettingsDiffer) Advice() string {
 
 // Source is the documentation of the variable.
 func (s SettingsDiffer) Source() string { return notice.Phrase("EnvironmentDoc") + " " + s.Variable }
-
-func (SettingAffectsSpeed) Code() Code { return "setting-affects-speed" }
-func (TopologyFromFile) Code() Code    { return "topology-from-file" }
-func (SettingsDiffer) Code() Code      { return "settings-differ" }

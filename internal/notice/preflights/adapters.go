@@ -2,6 +2,8 @@ package preflights
 
 import (
 	"fmt"
+
+	"busbar/internal/notice"
 )
 
 // Notices of rank --preflight on the network adapters of hosts and on their PCIe bus.
@@ -72,14 +74,7 @@ const (
 	IOMMUPasses  IOMMUState = "passthrough"
 )
 
-var iommuStates = map[IOMMUState]string{
-	IOMMUOff:     "the IOMMU is off",
-	IOMMUVirtual: "virtual machine: the IOMMU belongs to its host",
-	IOMMUUnused:  "the IOMMU is on; the host has no GPU or RDMA device",
-	IOMMUPasses:  "the IOMMU is on and passes GPUs and adapters through",
-}
-
-func (s IOMMUState) String() string { return iommuStates[s] }
+func (s IOMMUState) String() string { return notice.TextOf(s) }
 
 // IOMMUTranslates reports devices whose addresses are translated.
 type IOMMUTranslates struct {
@@ -100,14 +95,3 @@ type ACSRedirects struct {
 	Of          int      `json:"of"`
 	Bridges     []string `json:"bridges"`
 }
-
-func (NoRDMADevice) Code() Code     { return "no-rdma-device" }
-func (RDMAPorts) Code() Code        { return "rdma-ports" }
-func (RDMAPortsDown) Code() Code    { return "rdma-ports-down" }
-func (RDMALinkNarrow) Code() Code   { return "rdma-link-narrow" }
-func (RDMANotPermitted) Code() Code { return "rdma-not-permitted" }
-func (IOMMU) Code() Code            { return "iommu" }
-func (IOMMUTranslates) Code() Code  { return "iommu-translates" }
-func (ACSBridges) Code() Code       { return "acs-bridges" }
-func (ACSHidden) Code() Code        { return "acs-hidden" }
-func (ACSRedirects) Code() Code     { return "acs-redirects" }

@@ -26,6 +26,3 @@ func init() {
 		SideChannel{}, SideChannelClosed{}, SideChannelIncomplete{}, OneClock{}, ClocksCompared{}, ClocksUncertain{},
 		CollectiveCorrect{}, CollectiveWrong{}, CollectiveFailed{}, PreflightStopped{})
 }
-
-// Code identifies a notice.
-type Code = notice.Code

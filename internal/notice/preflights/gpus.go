@@ -229,34 +229,3 @@ func (p PluginPath) String() string {
 
 // EFAWithoutPlugin reports EFA adapters that NCCL cannot use.
 type EFAWithoutPlugin struct{}
-
-func (GPUsUnused) Code() Code           { return "gpus-unused" }
-func (GPUsVisible) Code() Code          { return "gpus-visible" }
-func (SimulatedGPUs) Code() Code        { return "gpus-simulated" }
-func (GPUDriverUnusable) Code() Code    { return "gpu-driver-unusable" }
-func (NoGPUVisible) Code() Code         { return "no-gpu-visible" }
-func (NCCLInUse) Code() Code            { return "nccl-in-use" }
-func (NCCLUnusable) Code() Code         { return "nccl-unusable" }
-func (NCCLWithoutGPUCode) Code() Code   { return "nccl-without-gpu-code" }
-func (NCCLNeedsNewerDriver) Code() Code { return "nccl-needs-newer-driver" }
-func (OwnGPUs) Code() Code              { return "own-gpus" }
-func (GPUSlices) Code() Code            { return "gpu-slices" }
-func (GPULibrariesAlike) Code() Code    { return "gpu-libraries-alike" }
-func (NCCLVersionsDiffer) Code() Code   { return "nccl-versions-differ" }
-func (GPUDriversDiffer) Code() Code     { return "gpu-drivers-differ" }
-func (GPUModelsDiffer) Code() Code      { return "gpu-models-differ" }
-func (GPUMemory) Code() Code            { return "gpu-memory" }
-func (GPUMemoryShort) Code() Code       { return "gpu-memory-short" }
-func (PeerAccess) Code() Code           { return "peer-access" }
-func (PeerAccessUnknown) Code() Code    { return "peer-access-unknown" }
-func (NoPeerAccess) Code() Code         { return "no-peer-access" }
-func (GPUStateUnknown) Code() Code      { return "gpu-state-unknown" }
-func (GPUsHealthy) Code() Code          { return "gpus-healthy" }
-func (GPUMemoryErrors) Code() Code      { return "gpu-memory-errors" }
-func (GPUClocksReduced) Code() Code     { return "gpu-clocks-reduced" }
-func (GPUWithoutECC) Code() Code        { return "gpu-ecc-off" }
-func (GPUPersistenceOff) Code() Code    { return "gpu-persistence-off" }
-func (Peermem) Code() Code              { return "peermem" }
-func (PeermemMissing) Code() Code       { return "peermem-missing" }
-func (NCCLNetwork) Code() Code          { return "nccl-network" }
-func (EFAWithoutPlugin) Code() Code     { return "efa-without-plugin" }

@@ -270,29 +270,3 @@ type OutputFull struct {
 
 // OutputUnusable reports a folder that cannot be written.
 type OutputUnusable struct{ Failed }
-
-func (OneHost) Code() Code     { return "one-host" }
-func (HostsAlike) Code() Code  { return "hosts-alike" }
-func (HostsDiffer) Code() Code { return "hosts-differ" }
-
-func (RanksAcrossNUMA) Code() Code   { return "ranks-across-numa-nodes" }
-func (CPUGovernor) Code() Code       { return "cpu-governor" }
-func (SlowGovernor) Code() Code      { return "cpu-governor-slow" }
-func (NUMABalancing) Code() Code     { return "numa-balancing-state" }
-func (NUMABalancingOn) Code() Code   { return "numa-balancing-on" }
-func (CPULoad) Code() Code           { return "cpu-load" }
-func (HostBusy) Code() Code          { return "host-busy" }
-func (HostBuffers) Code() Code       { return "host-memory" }
-func (HostMemoryShort) Code() Code   { return "host-memory-short" }
-func (HostMemoryUnknown) Code() Code { return "host-memory-unknown" }
-func (SharedMemory) Code() Code      { return "shared-memory" }
-func (ShmTooSmall) Code() Code       { return "shm-too-small" }
-func (ShmSmallForNCCL) Code() Code   { return "shm-small-for-nccl" }
-func (NoShm) Code() Code             { return "shm-missing" }
-func (LockedMemory) Code() Code      { return "locked-memory" }
-func (MemlockLimited) Code() Code    { return "memlock-limited" }
-func (OpenFiles) Code() Code         { return "open-files" }
-func (OpenFilesLimited) Code() Code  { return "open-files-limited" }
-func (OutputFolder) Code() Code      { return "output-folder" }
-func (OutputFull) Code() Code        { return "output-full" }
-func (OutputUnusable) Code() Code    { return "output-unusable" }

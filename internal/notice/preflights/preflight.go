@@ -73,13 +73,7 @@ const (
 	ChannelUnneeded ChannelState = "not-needed"
 )
 
-var channelStates = map[ChannelState]string{
-	ChannelOpen:     "every rank is connected to rank 0 by TCP",
-	ChannelOff:      "off (BUSBAR_SIDE_CHANNEL=off): hangs are diagnosed from the shared memory of each host",
-	ChannelUnneeded: "one rank needs no side channel",
-}
-
-func (s ChannelState) String() string { return channelStates[s] }
+func (s ChannelState) String() string { return notice.TextOf(s) }
 
 // SideChannelClosed reports that rank 0 cannot listen.
 type SideChannelClosed struct {
@@ -178,21 +172,3 @@ func (all RankValues) String() string {
 	}
 	return strings.Join(parts, "; ")
 }
-
-func (MPIInUse) Code() Code              { return "mpi-in-use" }
-func (TCPInUse) Code() Code              { return "tcp-in-use" }
-func (OneRankLaunch) Code() Code         { return "one-rank" }
-func (ThreadLevel) Code() Code           { return "mpi-thread-level" }
-func (MPIUnusable) Code() Code           { return "mpi-unusable" }
-func (BackendUnavailable) Code() Code    { return "backend-unavailable" }
-func (BackendNotTried) Code() Code       { return "backend-not-tried" }
-func (SideChannel) Code() Code           { return "side-channel" }
-func (SideChannelClosed) Code() Code     { return "side-channel-closed" }
-func (SideChannelIncomplete) Code() Code { return "side-channel-incomplete" }
-func (OneClock) Code() Code              { return "one-clock" }
-func (ClocksCompared) Code() Code        { return "clocks-compared" }
-func (ClocksUncertain) Code() Code       { return "clocks-uncertain" }
-func (CollectiveCorrect) Code() Code     { return "collective-correct" }
-func (CollectiveWrong) Code() Code       { return "collective-wrong" }
-func (CollectiveFailed) Code() Code      { return "collective-failed" }
-func (PreflightStopped) Code() Code      { return "preflight-stopped" }

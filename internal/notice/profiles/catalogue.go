@@ -22,6 +22,3 @@ func init() {
 		WideGradients{}, HostBoundStep{}, UnexplainedIdle{}, CopiesAlone{}, ExposedCollective{}, UnevenRanks{},
 		BelowBenchmark{}, NoSteps{})
 }
-
-// Code identifies a notice.
-type Code = notice.Code

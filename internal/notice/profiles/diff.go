@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 
-	"busbar/internal/notice"
 	"busbar/internal/units"
 )
 
@@ -109,5 +108,3 @@ type StepChange struct {
 	LateRank  string          `json:"late_rank,omitempty"`
 	LateParts []ChangedPart   `json:"late_rank_parts,omitempty"` // of that rank, less the mean of the others
 }
-
-func (StepChange) Code() notice.Code { return "step-change" }

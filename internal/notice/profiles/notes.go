@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"busbar/internal/notice"
 	"busbar/internal/units"
 )
 
@@ -98,12 +99,7 @@ const (
 	ByStep   MatchMethod = "step-order"
 )
 
-var matchTexts = map[MatchMethod]string{
-	ByNumber: "the number of each call in its communicator",
-	ByStep:   "their order in a step and a communicator",
-}
-
-func (m MatchMethod) String() string { return matchTexts[m] }
+func (m MatchMethod) String() string { return notice.TextOf(m) }
 
 // MatchedByAll are all methods of one timeline.
 type MatchedByAll []MatchedBy
@@ -156,16 +152,3 @@ func (n NotInBenchmark) Advice() string {
 	return "measure on the same machine: rank --backend nccl --placement in -b 1M -e 1G -f 2 --collective " +
 		strings.Join(all, ", and ")
 }
-
-func (CUDAGraphs) Code() Code           { return "cuda-graphs-without-kernels" }
-func (ClocksDisagree) Code() Code       { return "clocks-disagree" }
-func (StepPatternUnmatched) Code() Code { return "step-pattern-unmatched" }
-func (OnlyCopies) Code() Code           { return "only-copies" }
-func (SameRank) Code() Code             { return "same-rank" }
-func (NonBlockingCalls) Code() Code     { return "non-blocking-calls" }
-func (CommunicatorUnclear) Code() Code  { return "communicator-unclear" }
-func (CallsUnmatched) Code() Code       { return "calls-unmatched" }
-func (CommunicatorsUnknown) Code() Code { return "communicators-unknown" }
-func (RanksMissing) Code() Code         { return "ranks-missing" }
-func (PartialStep) Code() Code          { return "partial-step" }
-func (NotInBenchmark) Code() Code       { return "not-in-benchmark" }

@@ -199,13 +199,3 @@ func (m Missing) String() string {
 		OnlyCopiesRan:   "only copies ran on a GPU in these files",
 	}[m]
 }
-
-func (NothingRan) Code() Code        { return "nothing-ran" }
-func (TimeShares) Code() Code        { return "time-shares" }
-func (OverlapShare) Code() Code      { return "overlap-share" }
-func (NoOverlapAtAll) Code() Code    { return "no-overlap" }
-func (SharedStreams) Code() Code     { return "shared-streams" }
-func (NoStragglerFound) Code() Code  { return "no-straggler" }
-func (OwnStep) Code() Code           { return "own-step" }
-func (ScalingEfficiency) Code() Code { return "scaling-efficiency" }
-func (AgainstBenchmark) Code() Code  { return "against-benchmark" }

@@ -23,22 +23,7 @@ const (
 	LacksType        ReplayLack = "type"
 )
 
-var lackTexts = map[ReplayLack]string{
-	LacksGroups:      "the ranks of the group are unknown, or neither adjacent nor every Nth",
-	LacksOperation:   "the operation is unknown, or not a collective",
-	LacksPeers:       "sends and receives are not matched",
-	LacksRanks:       "the number of ranks is unknown",
-	LacksSingleCalls: "several calls ran as one",
-	LacksSize:        "the size is unknown",
-	LacksSplits: "the split lists are incomplete (they require the traces of all ranks, and torch cuts lists of more " +
-		"than 30)",
-	LacksType: "the data type is unknown, or rank does not have it",
-}
-
-func (l ReplayLack) String() string { return lackTexts[l] }
+func (l ReplayLack) String() string { return notice.TextOf(l) }
 
 // ReplayAssumed reports what the sweep of a training has that the traces do not.
 type ReplayAssumed struct{}
-
-func (NotReplayed) Code() notice.Code   { return "not-replayed" }
-func (ReplayAssumed) Code() notice.Code { return "replay-assumed" }

@@ -119,5 +119,3 @@ func (s Straggler) Advice() string {
 	return "compare " + s.Rank + " and its host with the others: rank --preflight on all hosts; " +
 		notice.Phrase("AdviceHeldClocks")
 }
-
-func (Straggler) Code() Code { return "straggler" }

@@ -115,13 +115,3 @@ func (n NsightWarning) Advice() string {
 	return "record less: a shorter time (--capture-range, --duration), and only " +
 		"nsys profile --trace=cuda,nvtx --sample=none --cpuctxsw=none …"
 }
-
-func (OwnTrace) Code() Code            { return "busbar-trace" }
-func (SeveralDevices) Code() Code      { return "several-devices" }
-func (NoGPUActivity) Code() Code       { return "no-gpu-activity" }
-func (EmptyGraphs) Code() Code         { return "empty-graphs" }
-func (GraphKernelsMissing) Code() Code { return "graph-kernels-missing" }
-func (NCCLCallsMissing) Code() Code    { return "nccl-calls-missing" }
-func (PayloadsMissing) Code() Code     { return "payloads-missing" }
-func (KernelsInGraphs) Code() Code     { return "nccl-kernels-in-graphs" }
-func (NsightWarning) Code() Code       { return "nsight-warning" }

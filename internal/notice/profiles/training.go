@@ -147,19 +147,3 @@ type BelowBenchmark struct {
 
 // NoSteps reports that steps are not marked.
 type NoSteps struct{}
-
-// OneRankRead reports that one rank alone was recorded.
-type OneRankRead struct{}
-
-// Code identifies the notice, as all methods below do.
-func (TryFirst) Code() Code          { return "try-first" }
-func (LittleCompute) Code() Code     { return "little-compute" }
-func (LastBucket) Code() Code        { return "last-bucket" }
-func (WideGradients) Code() Code     { return "wide-gradients" }
-func (HostBoundStep) Code() Code     { return "host-bound" }
-func (UnexplainedIdle) Code() Code   { return "unexplained-idle" }
-func (CopiesAlone) Code() Code       { return "copies-alone" }
-func (ExposedCollective) Code() Code { return "exposed-collective" }
-func (UnevenRanks) Code() Code       { return "uneven-ranks" }
-func (BelowBenchmark) Code() Code    { return "below-benchmark" }
-func (NoSteps) Code() Code           { return "no-steps" }
