@@ -215,7 +215,7 @@ func planFlags(c *config, f *flagSet) {
 	f.value("imbalance", "LIST", "divide alltoallv by even, spread:S (0 to 1, as nccl-tests), hot:K, zipf:A or a FILE "+
 		"(matrix of bytes) (even)", imbalances(c))
 	f.value("groups", "N[:LAYOUT]", "measure N groups of ranks, each alone and all at once; LAYOUT is contiguous or "+
-		"strided (contiguous)", list(sweeps.ParseGroups, &p.Groups))
+		"strided (contiguous); tp=8,dp=4: groups of 8 and of 4 ranks at once, with one --collective each", list(sweeps.ParseGroups, &p.Groups))
 	f.value("minbytes,b", "SIZE", "set the minimum message size (8)", size(&p.MinBytes))
 	f.value("maxbytes,e", "SIZE", "set the maximum message size (32M)", size(&p.MaxBytes))
 	f.value("stepfactor,f", "N", "multiply the message size by N at each step (2)", value(factor, &p.StepFactor))

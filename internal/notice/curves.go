@@ -156,6 +156,18 @@ type GroupInterference struct {
 	Sizes    int             `json:"sizes"`
 }
 
+// DimensionInterference reports how much longer groups of two kinds take at the same time than the slower kind alone.
+type DimensionInterference struct {
+	Groups        string       `json:"groups"`
+	Slower        string       `json:"slower"` // "tp alone"
+	Factor        units.Factor `json:"factor"`
+	At            units.Bytes  `json:"at_bytes"`
+	Interval      Interval     `json:"interval"`
+	Turns         units.Factor `json:"in_turn"` // against the sum of both alone
+	TurnsInterval Interval     `json:"in_turn_interval"`
+	Sizes         int          `json:"sizes"`
+}
+
 // PoorScaling reports that a larger world has less bus bandwidth than a smaller one.
 type PoorScaling struct {
 	Loss     units.Share     `json:"loss"` // of the bus bandwidth, the median over sizes
@@ -261,22 +273,23 @@ type MoreAlike struct {
 }
 
 // Code identifies the notice, as all methods below do.
-func (Drop) Code() Code              { return "bandwidth-drop" }
-func (Spike) Code() Code             { return "bandwidth-spike" }
-func (Switch) Code() Code            { return "protocol-switch" }
-func (Decline) Code() Code           { return "bandwidth-decline" }
-func (PlacementGap) Code() Code      { return "placement-gap" }
-func (ImbalanceCost) Code() Code     { return "imbalance-cost" }
-func (GroupInterference) Code() Code { return "group-interference" }
-func (PoorScaling) Code() Code       { return "poor-scaling" }
-func (LateRank) Code() Code          { return "late-rank" }
-func (SlowRank) Code() Code          { return "slow-rank" }
-func (BimodalPoints) Code() Code     { return "bimodal-points" }
-func (DriftingPoints) Code() Code    { return "drifting-points" }
-func (LaunchVariation) Code() Code   { return "launch-variation" }
-func (BelowPeak) Code() Code         { return "below-peak" }
-func (ImportedCurve) Code() Code     { return "imported-curve" }
-func (MoreAlike) Code() Code         { return "more-alike" }
+func (Drop) Code() Code                  { return "bandwidth-drop" }
+func (Spike) Code() Code                 { return "bandwidth-spike" }
+func (Switch) Code() Code                { return "protocol-switch" }
+func (Decline) Code() Code               { return "bandwidth-decline" }
+func (PlacementGap) Code() Code          { return "placement-gap" }
+func (ImbalanceCost) Code() Code         { return "imbalance-cost" }
+func (GroupInterference) Code() Code     { return "group-interference" }
+func (DimensionInterference) Code() Code { return "dimension-interference" }
+func (PoorScaling) Code() Code           { return "poor-scaling" }
+func (LateRank) Code() Code              { return "late-rank" }
+func (SlowRank) Code() Code              { return "slow-rank" }
+func (BimodalPoints) Code() Code         { return "bimodal-points" }
+func (DriftingPoints) Code() Code        { return "drifting-points" }
+func (LaunchVariation) Code() Code       { return "launch-variation" }
+func (BelowPeak) Code() Code             { return "below-peak" }
+func (ImportedCurve) Code() Code         { return "imported-curve" }
+func (MoreAlike) Code() Code             { return "more-alike" }
 
 var (
 	exampleOutlier = Outlier{
@@ -393,6 +406,25 @@ var curves = []Entry{
 			"{Sum}; of each alone: {Apart}. Compared: {Sizes size}."},
 		Doc: `The interference of groups of ranks that share links, memory or cores: the ratio of the times at the same
 			time to the times alone, from the same launch.`,
+	},
+	{
+		Example: DimensionInterference{
+			"tp=8:all_reduce+dp=4:all_gather",
+			"tp alone",
+			1.42,
+			16 << 20,
+			Interval{Lo: 1.38, Hi: 1.45, Launches: 1, Paired: true, Samples: true},
+			0.83,
+			Interval{Lo: 0.81, Hi: 0.86, Launches: 1, Paired: true, Samples: true},
+			12,
+		},
+		Severity: Info,
+		Source:   analysisSource,
+		Text:     "groups {Groups} at once take up to {Factor} times as long as {Slower} ({At}; {Interval})",
+		Details: []string{"There, against one kind after the other: {Turns} times the sum of both ({TurnsInterval}). " +
+			"Compared: {Sizes size}."},
+		Doc: `The interference of groups of two kinds: the ratio of the time of both at once to that of the slower kind
+			alone, and to the sum of both alone, from the same launch.`,
 	},
 	{
 		Example: PoorScaling{

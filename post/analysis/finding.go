@@ -19,6 +19,7 @@ var (
 	PlacementOf = notice.PlacementGap{}.Code()
 	Imbalance   = notice.ImbalanceCost{}.Code()
 	Interferes  = notice.GroupInterference{}.Code()
+	BesideOther = notice.DimensionInterference{}.Code()
 	Scaling     = notice.PoorScaling{}.Code()
 	LateRank    = notice.LateRank{}.Code()
 	SlowRank    = notice.SlowRank{}.Code()
