@@ -191,3 +191,27 @@ func TestPlanInGroups(t *testing.T) {
 		t.Errorf("a world of 3: %v", err)
 	}
 }
+
+// Groups of two kinds are planned each alone, then both at once, with the collective of each.
+func TestPlanInDimensions(t *testing.T) {
+	s, err := Parse("g.yaml", []byte("collectives: [all_gather, reduce_scatter]\nsizes: [64]\ngroups: [tp=4, dp=2]\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, c := range mustPlan(t, s, 8, nil) {
+		got = append(got, fmt.Sprint(c.Collective, " ", c.Op, " ", c.World, " ", c.Count, " ", c.Groups.Name()))
+	}
+	want := []string{"all_gather none 4 4 tp alone", "reduce_scatter sum 2 8 dp alone", "all_gather none 4 4 tp and dp"}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	if _, err := s.Plan(4, nil); err == nil || !strings.Contains(err.Error(), "tp=4 times dp=2 is 8") ||
+		!strings.Contains(err.Error(), "g.yaml:3") {
+		t.Errorf("a world of 4: %v", err)
+	}
+	s.Parts[0].Ops = []coll.RedOp{coll.Max}
+	if _, err := s.Plan(8, nil); err == nil || !strings.Contains(err.Error(), "with sum only") {
+		t.Errorf("an operation that only the second has: %v", err)
+	}
+}

@@ -156,6 +156,18 @@ type GroupInterference struct {
 	Sizes    int             `json:"sizes"`
 }
 
+// DimensionInterference reports how much longer groups of two kinds take at the same time than the slower kind alone.
+type DimensionInterference struct {
+	Groups        string       `json:"groups"`
+	Slower        string       `json:"slower"` // "tp alone"
+	Factor        units.Factor `json:"factor"`
+	At            units.Bytes  `json:"at_bytes"`
+	Interval      Interval     `json:"interval"`
+	Turns         units.Factor `json:"in_turn"` // against the sum of both alone
+	TurnsInterval Interval     `json:"in_turn_interval"`
+	Sizes         int          `json:"sizes"`
+}
+
 // PoorScaling reports that a larger world has less bus bandwidth than a smaller one.
 type PoorScaling struct {
 	Loss     units.Share     `json:"loss"` // of the bus bandwidth, the median over sizes
@@ -261,19 +273,20 @@ type MoreAlike struct {
 }
 
 // Code identifies the notice, as all methods below do.
-func (Drop) Code() Code              { return "bandwidth-drop" }
-func (Spike) Code() Code             { return "bandwidth-spike" }
-func (Switch) Code() Code            { return "protocol-switch" }
-func (Decline) Code() Code           { return "bandwidth-decline" }
-func (PlacementGap) Code() Code      { return "placement-gap" }
-func (ImbalanceCost) Code() Code     { return "imbalance-cost" }
-func (GroupInterference) Code() Code { return "group-interference" }
-func (PoorScaling) Code() Code       { return "poor-scaling" }
-func (LateRank) Code() Code          { return "late-rank" }
-func (SlowRank) Code() Code          { return "slow-rank" }
-func (BimodalPoints) Code() Code     { return "bimodal-points" }
-func (DriftingPoints) Code() Code    { return "drifting-points" }
-func (LaunchVariation) Code() Code   { return "launch-variation" }
-func (BelowPeak) Code() Code         { return "below-peak" }
-func (ImportedCurve) Code() Code     { return "imported-curve" }
-func (MoreAlike) Code() Code         { return "more-alike" }
+func (Drop) Code() Code                  { return "bandwidth-drop" }
+func (Spike) Code() Code                 { return "bandwidth-spike" }
+func (Switch) Code() Code                { return "protocol-switch" }
+func (Decline) Code() Code               { return "bandwidth-decline" }
+func (PlacementGap) Code() Code          { return "placement-gap" }
+func (ImbalanceCost) Code() Code         { return "imbalance-cost" }
+func (GroupInterference) Code() Code     { return "group-interference" }
+func (DimensionInterference) Code() Code { return "dimension-interference" }
+func (PoorScaling) Code() Code           { return "poor-scaling" }
+func (LateRank) Code() Code              { return "late-rank" }
+func (SlowRank) Code() Code              { return "slow-rank" }
+func (BimodalPoints) Code() Code         { return "bimodal-points" }
+func (DriftingPoints) Code() Code        { return "drifting-points" }
+func (LaunchVariation) Code() Code       { return "launch-variation" }
+func (BelowPeak) Code() Code             { return "below-peak" }
+func (ImportedCurve) Code() Code         { return "imported-curve" }
+func (MoreAlike) Code() Code             { return "more-alike" }

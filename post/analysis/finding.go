@@ -18,6 +18,7 @@ var (
 	Decline    = notice.Decline{}.Code()
 	Imbalance  = notice.ImbalanceCost{}.Code()
 	Interferes = notice.GroupInterference{}.Code()
+	Beside     = notice.DimensionInterference{}.Code()
 )
 
 // Finding is a notice about a curve.

@@ -1,6 +1,7 @@
 package analysis
 
 import (
+	"math"
 	"slices"
 
 	"busbar/internal/coll"
@@ -11,7 +12,9 @@ import (
 
 // interference compares groups that measure at the same time with the same groups alone.
 func interference(curves []*Curve, _ Options) (found []Finding) {
-	divided := slices.DeleteFunc(slices.Clone(curves), func(c *Curve) bool { return !c.Groups.Divided() })
+	divided := slices.DeleteFunc(slices.Clone(curves), func(c *Curve) bool {
+		return !c.Groups.Divided() || c.Groups.Division.IsDimension()
+	})
 	for _, all := range alikeBut(divided, func(c *Condition) {
 		c.Groups, c.Nodes, c.PerNode = coll.Groups{Division: c.Groups.Division}, 0, 0
 	}) {
@@ -20,6 +23,81 @@ func interference(curves []*Curve, _ Options) (found []Finding) {
 		}
 	}
 	return found
+}
+
+// besideEachOther compares groups of two kinds at once with the same two alone.
+func besideEachOther(curves []*Curve, _ Options) (found []Finding) {
+	pairs := slices.DeleteFunc(slices.Clone(curves), func(c *Curve) bool { return !c.Groups.Division.IsDimension() })
+	for _, all := range alikeBut(pairs, func(c *Condition) {
+		c.Collective, c.Op, c.World, c.Groups = 0, 0, 0, coll.Groups{Division: c.Groups.Division}
+	}) {
+		var alone [2]*Curve
+		var both []*Curve
+		for _, c := range all {
+			if c.Groups.Alone {
+				alone[c.Groups.Number-1] = c
+			} else {
+				both = append(both, c)
+			}
+		}
+		if len(both) == 1 && alone[0] != nil && alone[1] != nil {
+			if f, measured := besides(both[0], alone); measured {
+				found = append(found, f)
+			}
+		}
+	}
+	return found
+}
+
+// besides is the largest ratio over sizes of the time of both to that of the slower one alone, and there the ratio to
+// the sum of the two.
+func besides(both *Curve, alone [2]*Curve) (f Finding, measured bool) {
+	fact := notice.DimensionInterference{Groups: string(both.Groups.Division)}
+	var from, to int64
+	for i, p := range both.Points {
+		j, first := alone[0].sameSize(p.SizeBytes)
+		k, second := alone[1].sameSize(p.SizeBytes)
+		if !first || !second {
+			continue
+		}
+		if fact.Sizes++; fact.Sizes == 1 {
+			from = p.SizeBytes
+		}
+		to = p.SizeBytes
+		slower, at := alone[0], j
+		if alone[1].Points[k].Time.Value > alone[0].Points[j].Time.Value {
+			slower, at = alone[1], k
+		}
+		r := Ratio(both, i, slower, at)
+		if r.Value <= float64(fact.Factor) {
+			continue
+		}
+		sum := &Curve{Launches: slower.Launches, Points: []Point{sumOf(&alone[0].Points[j], &alone[1].Points[k])}}
+		turns := Ratio(both, i, sum, 0)
+		fact.Slower, fact.At = slower.Groups.Name(), units.Bytes(p.SizeBytes)
+		fact.Factor, fact.Interval = units.Factor(r.Value), IntervalOf(r)
+		fact.Turns, fact.TurnsInterval = units.Factor(turns.Value), IntervalOf(turns)
+	}
+	if fact.Sizes == 0 {
+		return f, false
+	}
+	return both.finding(fact, notice.Info, max(0, 1-1/float64(fact.Factor)), from, to), true
+}
+
+// sumOf is a point that takes as long as two one after the other. The bounds are those of independent estimates: the
+// distances to the bounds of each, joined as the root of the sum of squares.
+func sumOf(a, b *Point) Point {
+	s := Point{Time: stats.Estimate{Value: a.Time.Value + b.Time.Value}}
+	if a.Time.Lo > 0 && b.Time.Lo > 0 {
+		s.Time.Lo = s.Time.Value - math.Hypot(a.Time.Value-a.Time.Lo, b.Time.Value-b.Time.Lo)
+		s.Time.Hi = s.Time.Value + math.Hypot(a.Time.Hi-a.Time.Value, b.Time.Hi-b.Time.Value)
+	}
+	if len(a.Launches) == len(b.Launches) {
+		for i, t := range a.Launches {
+			s.Launches = append(s.Launches, t+b.Launches[i])
+		}
+	}
+	return s
 }
 
 // interferenceOf is the largest ratio over groups and sizes. A size counts if all groups have both times.

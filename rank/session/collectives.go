@@ -250,10 +250,14 @@ func (w *worldRun) follow() error {
 // perform executes an order. Rank 0 returns the results. Collective.
 func (s *session) perform(o order) ([]*groupResult, error) {
 	s.run.number++
-	if s.cases[o.Case].Groups.Divided() {
+	measure := func(o order) (*result.Record, error) { return s.observed(o, nil) }
+	switch of := s.cases[o.Case].Groups; {
+	case of.Division.IsDimension():
+		measure = s.measureInDimensions
+	case of.Divided():
 		return s.measureInGroups(o)
 	}
-	r, err := s.observed(o, nil)
+	r, err := measure(o)
 	if r == nil {
 		return nil, err
 	}
@@ -300,7 +304,7 @@ func (s *session) keep(r *groupResult) error {
 // measure measures the case of the current order; t is nil unless other groups measure at the same time. Collective.
 func (s *session) measure(o order, t *together) (*result.Record, error) {
 	c := s.cases[o.Case]
-	name := c.String()
+	b, name := s.measuring(c)
 	if len(s.sessions) > 1 {
 		name = s.lib.Name() + " " + name
 	}
@@ -310,7 +314,7 @@ func (s *session) measure(o order, t *together) (*result.Record, error) {
 	if t != nil {
 		options.Together = t
 	}
-	return bench.Measure(s.world.World, s.backend, c, options)
+	return bench.Measure(s.world.World, b, c, options)
 }
 
 // warmupTime is the default minimum warm-up time; five operations are enough if they take longer.
