@@ -61,6 +61,7 @@ func (p *planner) addDimensions(part *Part, world int) (err error) {
 	}
 	both := *part
 	p.world, both.Collectives = of[0].Size, part.Collectives[:1]
+	p.training = p.world
 	if p.places != nil {
 		both.Placements = available(available(part.Placements, p.places(of[0].Collective)), p.places(of[1].Collective))
 	}

@@ -46,6 +46,10 @@ func Pair(dims []Division, collectives []Collective, world int) (Division, error
 		texts = append(texts, fmt.Sprintf("%s:%s", d, c))
 		product *= Division(texts[i]).Dimensions()[0].Size
 	}
+	first, _, _ := strings.Cut(texts[0], "=")
+	if strings.HasPrefix(texts[1], first+"=") {
+		return "", fmt.Errorf("both groups are named %s: give each its own name, as in tp=8,dp=4", first)
+	}
 	if product != world {
 		return "", fmt.Errorf("%s times %s is %d, but the world has %d ranks: both must be equal", dims[0], dims[1],
 			product, world)

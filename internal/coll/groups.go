@@ -8,8 +8,8 @@ import (
 )
 
 // Division is how a world is divided into groups of equal size: "N:contiguous" for groups of adjacent ranks, as in
-// tensor parallelism, "N:strided" for every Nth rank, as in data parallelism. It is "" for an undivided world. Pair makes one of
-// groups of two kinds at once.
+// tensor parallelism, "N:strided" for every Nth rank, as in data parallelism. It is "" for an undivided world. Pair
+// makes one of groups of two kinds at once.
 type Division string
 
 // ParseDivision reads N[:contiguous|strided], NAME=RANKS or none; N is at least 2.
@@ -93,7 +93,7 @@ func (g Groups) Name() string {
 	return strconv.Itoa(g.Number)
 }
 
-// WithRanks names the group and its ranks: "group 2 (ranks 4-7)", "group 2 (ranks 1, 5, … 13)".
+// WithRanks names the group and its ranks: "group 2 (ranks 4-7)", "group 2 alone (ranks 1, 5, … 13)".
 func (g Groups) WithRanks(size int) string {
 	first, step := (g.Number-1)*size, 1
 	if strings.HasSuffix(string(g.Division), ":strided") {
@@ -107,7 +107,7 @@ func (g Groups) WithRanks(size int) string {
 	case step > 1:
 		ranks = fmt.Sprintf("%d, %d, … %d", first, first+step, last)
 	}
-	return fmt.Sprintf("group %d (ranks %s)", g.Number, ranks)
+	return fmt.Sprintf("group %s (ranks %s)", g.Name(), ranks)
 }
 
 // String is "group 2 of 4:contiguous", "group 2 alone of 4:contiguous"; empty for the whole world.

@@ -22,16 +22,20 @@ import (
 // Part is an operation that runs beside others: by Steps, whose Wait is not nil, or by Async.
 type Part struct {
 	Steps
-	Async Async
+	Async  Async
+	Failed func(code int) error // the error of a step's code
 }
 
 // Beside is one or two operations that run at the same time, as one (struct busbar_beside of loop.h).
-type Beside struct{ c *C.struct_busbar_beside }
+type Beside struct {
+	c     *C.struct_busbar_beside
+	parts []Part
+}
 
 // NewBeside binds the parts, all of one kind, in the order in which they start. sync brings the ranks of all of them
 // together. The parts' contexts must live until Close.
 func NewBeside(parts []Part, sync Step, context unsafe.Pointer) (*Beside, error) {
-	b := &Beside{(*C.struct_busbar_beside)(C.calloc(1, C.sizeof_struct_busbar_beside))}
+	b := &Beside{(*C.struct_busbar_beside)(C.calloc(1, C.sizeof_struct_busbar_beside)), parts}
 	if b.c == nil {
 		return nil, errors.New("loop: no memory for operations beside each other")
 	}
@@ -54,8 +58,8 @@ func (b *Beside) Steps() Steps {
 	return s
 }
 
-// Failed is the part whose error code ended a run.
-func (b *Beside) Failed() int { return int(b.c.failed) }
+// Failed returns the error of the code that ended a run, of the part whose step failed.
+func (b *Beside) Failed(code int) error { return b.parts[b.c.failed].Failed(code) }
 
 // Close frees it, not its parts; closing twice does nothing.
 func (b *Beside) Close() {

@@ -40,7 +40,7 @@ func besideEachOther(curves []*Curve, _ Options) (found []Finding) {
 				both = append(both, c)
 			}
 		}
-		if len(both) == 1 && alone[0] != nil && alone[1] != nil {
+		if len(both) == 1 && alone[0] != nil && alone[1] != nil && slices.Equal(alone[0].Launches, alone[1].Launches) {
 			if f, measured := besides(both[0], alone); measured {
 				found = append(found, f)
 			}
@@ -56,7 +56,7 @@ func besides(both *Curve, alone [2]*Curve) (f Finding, measured bool) {
 	var from, to int64
 	for i, p := range both.Points {
 		j, first := alone[0].sameSize(p.SizeBytes)
-		k, second := alone[1].sameSize(p.SizeBytes)
+		k, second := alone[1].sameSize(both.WithSize(p.SizeBytes).In(1).SizeBytes)
 		if !first || !second {
 			continue
 		}

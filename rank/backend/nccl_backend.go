@@ -22,6 +22,7 @@ type ncclBackend struct {
 	barrier *launch.Barrier // MPI's: brings the ranks together before a batch
 	stream  *cudart.Stream
 	comm    *nccl.Comm
+	number  int // of the communicator, for interrupts
 
 	graph int            // operations of a CUDA graph; 0: no graphs
 	paths *nccl.Profiler // nil unless NCCL reports its paths on every rank
@@ -114,7 +115,8 @@ func (b *ncclBackend) connect() error {
 	if err := b.l.onOwnGPU(comm); err != nil {
 		return err
 	}
-	b.l.h.Interrupts.guard(int(start.Number), comm.Interrupt)
+	b.number = int(start.Number)
+	b.guard()
 	took := []float64{time.Since(started).Seconds()}
 	if err := b.w.Max(took); err != nil {
 		return err
@@ -144,13 +146,17 @@ func (b *ncclBackend) Recover() error {
 	} else {
 		// A watchdog may have seen the failure and made all ranks leave the operation. The communicator is intact; it
 		// gets another number, so that this does not end the next operation.
-		b.l.h.Interrupts.guard(int(all[1]), b.comm.Interrupt)
+		b.number = int(all[1])
+		b.guard()
 		b.comm.Resume()
 	}
 	over := b.l.nccl.LastError()
 	b.l.stale.Store(&over)
 	return nil
 }
+
+// guard makes the communicator the one that other ranks can interrupt on this one.
+func (b *ncclBackend) guard() { b.l.h.Interrupts.guard(b.number, b.comm.Interrupt) }
 
 func (b *ncclBackend) reconnect() error {
 	b.l.h.Interrupts.guard(b.l.h.Interrupts.current(), nil)

@@ -7,7 +7,6 @@ import (
 	"busbar/internal/bench"
 	"busbar/internal/coll"
 	"busbar/internal/loop"
-	"busbar/internal/notice"
 	"busbar/rank/launch"
 )
 
@@ -17,64 +16,60 @@ type Dimension struct {
 	*World
 }
 
-// Pair is a world divided in two ways at once. Its cases are operations of both dimensions, or of one.
-type Pair interface {
-	bench.Backend
-	Close() error
-}
-
 // besides is a prepared operation that can run beside another one. The error of beside is an *UnsupportedError (of
 // bench) where the library has none that returns before it is done.
 type besides interface {
 	bench.Operation
 	bench.Noter
 	beside() (loop.Part, error)
-	failedWith(*loop.StepError) error
 }
 
 func (o *hostOperation) beside() (loop.Part, error) {
 	a, err := o.call.Async()
-	return loop.Part{Async: a}, err
+	return loop.Part{Async: a, Failed: func(code int) error { return o.call.failed(&loop.StepError{Code: code}) }}, err
+}
+
+func (o *ncclOperation) beside() (loop.Part, error) {
+	return loop.Part{Steps: o.op.Steps(), Failed: o.op.Error}, nil
 }
 
 func (b *hostBackend) host() *Host { return b.h }
 
-func (o *hostOperation) failedWith(step *loop.StepError) error { return o.call.failed(step) }
+func (b *ncclBackend) host() *Host { return b.l.h }
 
-func (o *ncclOperation) beside() (loop.Part, error) { return loop.Part{Steps: o.op.Steps()}, nil }
-
-func (o *ncclOperation) failedWith(step *loop.StepError) error { return o.op.Error(step.Code) }
-
-// NewPair makes a backend of both dimensions, whose communicators exist. The ranks of whole start the operations of a
-// case together, those of the first dimension before those of the second. Collective over whole.
-func NewPair(whole *World, of [2]Dimension) (Pair, error) {
-	barrier, err := NewBarrier(whole.Group)
-	if err != nil {
-		return nil, err
-	}
-	p := &pair{whole: whole, of: of, barrier: barrier}
-	first, ok := of[0].Backend.(*ncclBackend)
-	if !ok {
-		p.h, p.run = of[0].Backend.(interface{ host() *Host }).host(), p.runOnHost
-		return p, nil
-	}
-	n := &ncclPair{p, 0}
-	p.h = first.l.h
-	p.run = n.runOnGPU
-	return n, n.renumber()
-}
-
-type pair struct {
+// Pair is a world divided in two ways at once. Its cases are operations of both dimensions, or of one.
+type Pair struct {
 	h       *Host
 	whole   *World
 	of      [2]Dimension
 	barrier *launch.Barrier
-	run     func(o *pairOperation, batches, n int) (bench.Stamps, error)
+	number  int // NCCL: by which a rank ends the operations of all ranks
+}
+
+// NewPair makes a backend of both dimensions, whose communicators exist. The ranks of whole start the operations of a
+// case together, those of the first dimension before those of the second. Collective over whole.
+func NewPair(whole *World, of [2]Dimension) (p *Pair, err error) {
+	p = &Pair{h: of[0].Backend.(interface{ host() *Host }).host(), whole: whole, of: of}
+	if p.barrier, err = NewBarrier(whole.Group); err != nil {
+		return nil, err
+	}
+	return p, p.renumber()
+}
+
+// renumber gives the communicators of both dimensions a number in common, equal on all ranks. Collective.
+func (p *Pair) renumber() error {
+	n := int64(0)
+	if p.whole.Rank == 0 {
+		n = int64(p.h.nextCommunicator())
+	}
+	err := launch.Broadcast(p.whole.Group, &n)
+	p.number = int(n)
+	return err
 }
 
 // pairOperation is the operations of a case.
 type pairOperation struct {
-	*pair
+	*Pair
 	dims   []int // of each part
 	parts  []besides
 	beside *loop.Beside
@@ -84,8 +79,8 @@ type pairOperation struct {
 }
 
 // Prepare implements bench.Backend.
-func (p *pair) Prepare(c coll.Case) (bench.Operation, error) {
-	o := &pairOperation{pair: p, dims: c.Groups.Measured()}
+func (p *Pair) Prepare(c coll.Case) (bench.Operation, error) {
+	o := &pairOperation{Pair: p, dims: c.Groups.Measured()}
 	if err := o.bind(c); err != nil {
 		return nil, errors.Join(err, o.Close())
 	}
@@ -97,9 +92,6 @@ func (o *pairOperation) bind(c coll.Case) error {
 	names := c.Groups.Division.Dimensions()
 	for _, k := range o.dims {
 		of := c.In(k)
-		if of.Count == 0 {
-			return &bench.UnsupportedError{Cause: notice.TooSmall{Ranks: of.World}}
-		}
 		operation, err := o.of[k].Prepare(of)
 		if err != nil {
 			return err
@@ -121,20 +113,53 @@ func (o *pairOperation) bind(c coll.Case) error {
 			o.views[0].Of.Name))
 	}
 	var err error
-	if o.beside, err = loop.NewBeside(bound, o.barrier.Step, o.barrier.Context); err == nil {
-		o.loop, err = loop.New(o.beside.Steps(), bench.MaxBatches)
+	if o.beside, err = loop.NewBeside(bound, o.barrier.Step, o.barrier.Context); err != nil {
+		return err
 	}
-	return err
+	o.loop, err = loop.New(o.beside.Steps(), bench.MaxBatches)
+	first, ok := o.of[0].Backend.(*ncclBackend)
+	if err != nil || !ok {
+		return err
+	}
+	o.loop.KeepInStep()
+	o.h.Interrupts.guard(o.number, func() {
+		first.comm.Interrupt()
+		o.of[1].Backend.(*ncclBackend).comm.Interrupt()
+	})
+	return nil
 }
 
 // Close closes what the pair has of its own.
-func (p *pair) Close() error { return p.barrier.Close() }
+func (p *Pair) Close() error { return p.barrier.Close() }
 
 func (o *pairOperation) Buffers() []bench.Buffers { return o.views[:1] }
 
 func (o *pairOperation) Notes() []string { return o.notes }
 
-func (o *pairOperation) Run(batches, n int) (bench.Stamps, error) { return o.run(o, batches, n) }
+// Run implements bench.Operation.
+func (o *pairOperation) Run(batches, n int) (bench.Stamps, error) {
+	if first, ok := o.of[o.dims[0]].Backend.(*ncclBackend); ok {
+		last := o.of[o.dims[len(o.dims)-1]].Backend.(*ncclBackend)
+		s, err := first.run(o.loop, batches, n, ncclCalls{failed: o.beside.Failed, issued: func() bool { return true },
+			over: func() error { return last.comm.AsyncError() }})
+		var lost *bench.OperationError
+		if errors.As(err, &lost) && lost.Status != "" {
+			_ = last.comm.Abort() // as run does with the first one where others may be inside NCCL
+		}
+		return s, err
+	}
+	o.h.Watch.Attach(o.loop, nil)
+	s, err := o.loop.Run(batches, n)
+	var step *loop.StepError
+	switch {
+	case !errors.As(err, &step):
+	case step.Stage == loop.Sync:
+		err = fmt.Errorf("barrier before a batch: %w", o.barrier.Failed(step.Code))
+	default:
+		err = o.beside.Failed(step.Code)
+	}
+	return bench.Stamps(s), err
+}
 
 func (o *pairOperation) Close() (err error) {
 	o.h.Watch.Attach(nil, nil)
@@ -151,70 +176,10 @@ func (o *pairOperation) Close() (err error) {
 	return err
 }
 
-func (p *pair) runOnHost(o *pairOperation, batches, n int) (bench.Stamps, error) {
-	p.h.Watch.Attach(o.loop, nil)
-	s, err := o.loop.Run(batches, n)
-	var step *loop.StepError
-	switch {
-	case !errors.As(err, &step):
-	case step.Stage == loop.Sync:
-		err = fmt.Errorf("barrier before a batch: %w", p.barrier.Failed(step.Code))
-	default:
-		err = o.parts[o.beside.Failed()].failedWith(step)
-	}
-	return bench.Stamps(s), err
-}
-
-// ncclPair can go on after a failed operation: the communicators of both dimensions are then made anew.
-type ncclPair struct {
-	*pair
-	number int // by which a rank ends the operations of all ranks
-}
-
-// renumber gives both communicators a number in common, equal on all ranks. Collective.
-func (p *ncclPair) renumber() error {
-	n := int64(0)
-	if p.whole.Rank == 0 {
-		n = int64(p.h.nextCommunicator())
-	}
-	err := launch.Broadcast(p.whole.Group, &n)
-	p.number = int(n)
-	return err
-}
-
-func (p *ncclPair) backend(k int) *ncclBackend { return p.of[k].Backend.(*ncclBackend) }
-
-// Prepare implements bench.Backend.
-func (p *ncclPair) Prepare(c coll.Case) (bench.Operation, error) {
-	p.h.Interrupts.guard(p.number, func() {
-		p.backend(0).comm.Interrupt()
-		p.backend(1).comm.Interrupt()
-	})
-	o, err := p.pair.Prepare(c)
-	if err == nil {
-		o.(*pairOperation).loop.KeepInStep()
-	}
-	return o, err
-}
-
-func (p *ncclPair) runOnGPU(o *pairOperation, batches, n int) (bench.Stamps, error) {
-	last := p.backend(o.dims[len(o.dims)-1])
-	s, err := p.backend(o.dims[0]).run(o.loop, batches, n, ncclCalls{
-		failed: func(code int) error { return o.parts[o.beside.Failed()].failedWith(&loop.StepError{Code: code}) },
-		issued: func() bool { return true },
-		over:   func() error { return last.comm.AsyncError() },
-	})
-	var lost *bench.OperationError
-	if errors.As(err, &lost) && lost.Status != "" {
-		_ = last.comm.Abort() // as run does with the first one where others may be inside NCCL
-	}
-	return s, err
-}
-
-// Recover implements bench.Recoverer.
-func (p *ncclPair) Recover() error {
-	for k := range p.of {
-		if err := p.backend(k).Recover(); err != nil {
+// Recover implements bench.Recoverer: NCCL's communicators of both dimensions are made anew.
+func (p *Pair) Recover() error {
+	for _, d := range p.of {
+		if err := d.Backend.(bench.Recoverer).Recover(); err != nil {
 			return err
 		}
 	}

@@ -304,11 +304,11 @@ func (s *session) keep(r *groupResult) error {
 // measure measures the case of the current order; t is nil unless other groups measure at the same time. Collective.
 func (s *session) measure(o order, t *together) (*result.Record, error) {
 	c := s.cases[o.Case]
-	b, name := s.measuring(c)
+	b, name, group := s.measuring(c)
 	if len(s.sessions) > 1 {
 		name = s.lib.Name() + " " + name
 	}
-	s.run.Watch.CaseOf(s.run.number, name, s.label)
+	s.run.Watch.CaseOf(s.run.number, name, group)
 	defer s.run.Watch.Case(s.run.number, "")
 	options := s.options(o)
 	if t != nil {

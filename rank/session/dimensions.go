@@ -5,8 +5,10 @@ import (
 
 	"busbar/internal/bench"
 	"busbar/internal/coll"
+	"busbar/internal/notice"
 	"busbar/internal/result"
 	"busbar/rank/backend"
+	"busbar/rank/launch"
 )
 
 // dimensions are this rank's groups in a world that is divided in two ways at once. All ranks create communicators, and
@@ -14,8 +16,8 @@ import (
 type dimensions struct {
 	of     coll.Division
 	groups [2]*worldRun
-	pairs  []backend.Pair // by session
-	label  string         // "tp group 1 (ranks 0, 1), dp group 1 (ranks 0, 2)"
+	pairs  []*backend.Pair // by session
+	label  string          // "tp group 1 (ranks 0, 1), dp group 1 (ranks 0, 2)"
 }
 
 // inDimensions divides the world in two ways, unless it is divided like that. Collective over the world.
@@ -88,23 +90,45 @@ func (d *dimensions) close() error {
 	return nil
 }
 
-// measuring is what measures a case of this session, and its name in reports of a hang.
-func (s *session) measuring(c coll.Case) (bench.Backend, string) {
-	if !c.Groups.Division.IsDimension() {
-		return s.backend, c.String()
+// measuring is what measures a case of this session, its name in reports of a hang, and the group if there are others
+// that do not wait for it.
+func (s *session) measuring(c coll.Case) (b bench.Backend, name, group string) {
+	switch of := c.Groups; {
+	case of.Division.IsDimension(): // every rank waits for the others in one of its groups
+		return s.dimensions.pairs[slices.Index(s.sessions, s)], c.String() + " in " + s.dimensions.label, s.label
+	case of.Divided():
+		c.Groups = coll.Groups{}
+		return s.backend, c.String(), of.WithRanks(c.World)
 	}
-	d := s.dimensions
-	return d.pairs[slices.Index(s.sessions, s)], c.String() + " in " + d.label
+	return s.backend, c.String(), s.label
 }
 
 // measureInDimensions measures the case of the current order in groups of two kinds. Collective over the world.
 func (s *session) measureInDimensions(o order) (*result.Record, error) {
-	if err := s.inDimensions(s.cases[o.Case].Groups.Division); err != nil {
+	c := s.cases[o.Case]
+	if err := s.inDimensions(c.Groups.Division); err != nil {
 		return nil, err
 	}
-	r, err := s.observed(o, nil)
-	if r != nil {
-		r.Nodes, r.RanksPerNode = s.nodes()
+	left := s.dimensions.leftOut(int(o.Session), c)
+	over := left != nil
+	if err := launch.Broadcast(s.world.Group, &over); err != nil || over {
+		return left, err
 	}
-	return r, err
+	return s.observed(o, nil)
+}
+
+// leftOut returns the record of a case that is too small or too large; nil if it fits.
+func (d *dimensions) leftOut(session int, c coll.Case) *result.Record {
+	for _, k := range c.Groups.Measured() {
+		in, of := d.groups[k].sessions[session], c.In(k)
+		r := in.leftOutByMemory(slices.Index(in.cases, of))
+		if of.Count == 0 {
+			r = bench.NotMeasured(result.Record{}, result.Skipped, notice.TooSmall{Ranks: of.World})
+		}
+		if r != nil {
+			r.Case = c
+			return r
+		}
+	}
+	return nil
 }

@@ -41,7 +41,6 @@ func divide(w *worldRun, of coll.Division) error {
 	if d.firsts, err = w.world.Group.Split(first, own); err != nil {
 		return err
 	}
-	g.label = coll.Groups{Division: of, Number: number}.WithRanks(g.world.Size)
 	g.world.Area, g.memory.hostShares = w.world.Area, w.memory.hostShares
 	d.worldRun, w.division = g, d
 	if err := g.prepare(); err != nil {
