@@ -93,6 +93,14 @@ func (g Groups) Name() string {
 	return strconv.Itoa(g.Number)
 }
 
+// Heading is the heading of a table of the collective in groups. One of dimensions has both collectives.
+func (g Groups) Heading(collective string) string {
+	if g.Division.IsDimension() {
+		return "groups " + string(g.Division)
+	}
+	return collective + " in groups " + string(g.Division)
+}
+
 // WithRanks names the group and its ranks: "group 2 (ranks 4-7)", "group 2 alone (ranks 1, 5, … 13)".
 func (g Groups) WithRanks(size int) string {
 	first, step := (g.Number-1)*size, 1
