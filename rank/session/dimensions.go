@@ -2,6 +2,7 @@ package session
 
 import (
 	"slices"
+	"strings"
 
 	"busbar/internal/bench"
 	"busbar/internal/coll"
@@ -17,7 +18,7 @@ type dimensions struct {
 	of     coll.Division
 	groups [2]*worldRun
 	pairs  []*backend.Pair // by session
-	label  string          // "tp group 1 (ranks 0, 1), dp group 1 (ranks 0, 2)"
+	labels [2]string       // "tp group 1 (ranks 0, 1)", "dp group 1 (ranks 0, 2)"
 }
 
 // inDimensions divides the world in two ways, unless it is divided like that. Collective over the world.
@@ -37,10 +38,7 @@ func (w *worldRun) inDimensions(of coll.Division) error {
 			return err
 		}
 		d.groups[k] = g
-		if k > 0 {
-			d.label += ", "
-		}
-		d.label += dim.Name + " " + coll.Groups{Division: layout, Number: number}.WithRanks(dim.Size)
+		d.labels[k] = dim.Name + " " + coll.Groups{Division: layout, Number: number}.WithRanks(dim.Size)
 		g.memory.hostShares = 2 * max(1, w.memory.hostShares)
 		for _, s := range w.sessions {
 			in := &session{worldRun: g, lib: s.lib}
@@ -90,12 +88,13 @@ func (d *dimensions) close() error {
 	return nil
 }
 
-// measuring is what measures a case of this session, its name in reports of a hang, and the group if there are others
-// that do not wait for it.
+// measuring is what measures a case of this session, and the name and the group in reports of a hang (launch.State).
 func (s *session) measuring(c coll.Case) (b bench.Backend, name, group string) {
 	switch of := c.Groups; {
-	case of.Division.IsDimension(): // every rank waits for the others in one of its groups
-		return s.dimensions.pairs[slices.Index(s.sessions, s)], c.String() + " in " + s.dimensions.label, s.label
+	case of.Division.IsDimension():
+		d, k := s.dimensions, of.Measured()
+		group = strings.Join(d.labels[k[0]:k[len(k)-1]+1], ", ")
+		return d.pairs[slices.Index(s.sessions, s)], c.String(), launch.Joint + group
 	case of.Divided():
 		c.Groups = coll.Groups{}
 		return s.backend, c.String(), of.WithRanks(c.World)
