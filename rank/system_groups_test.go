@@ -105,11 +105,7 @@ func TestFaultInGroup(t *testing.T) {
 			inTwoGroups(out, "--simulate").mustRun(t)
 			first := readOne(t, out)
 			forget(t, first.Path, `"number":1}`, `"number":2}`) // all at once
-			l := inTwoGroups(out, "--simulate --resume --deadline "+hangDeadline)
-			script := `if [ "$OMPI_COMM_WORLD_RANK" = 3 ]; then export BUSBAR_REHEARSAL_FAULT="$F"; fi; exec "$0" "$@"`
-			l.program, l.args = "sh", append([]string{"-c", script, compiled(t).rank}, l.args...)
-			l.env = []string{"F=" + k.fault}
-			o := l.run(t)
+			o := inTwoGroups(out, "--simulate --resume --deadline "+hangDeadline).withFault(t, k.fault)
 			if ok := len(merged(t, out)) - 4; o.code != k.code || ok != k.ok {
 				t.Errorf("%d groups measured, want %d, with exit code %d: %s", ok, k.ok, k.code, o)
 			}
@@ -124,6 +120,14 @@ func TestFaultInGroup(t *testing.T) {
 			has(t, strings.ReplaceAll(o.stdout, "\n#   ", " ")+o.stderr, k.words...)
 		})
 	}
+}
+
+// withFault runs it with a fault of the simulation on rank 3.
+func (l rankRun) withFault(t *testing.T, fault string) outcome {
+	script := `if [ "$OMPI_COMM_WORLD_RANK" = 3 ]; then export BUSBAR_REHEARSAL_FAULT="$F"; fi; exec "$0" "$@"`
+	l.program, l.args = "sh", append([]string{"-c", script, compiled(t).rank}, l.args...)
+	l.env = []string{"F=" + fault}
+	return l.run(t)
 }
 
 // inDimensions measures two sizes on four ranks in groups of two kinds.
@@ -176,11 +180,7 @@ func TestFaultInDimension(t *testing.T) {
 		t.Run(k.fault, func(t *testing.T) {
 			t.Parallel()
 			out := t.TempDir()
-			l := inDimensions(out, "--simulate --deadline "+hangDeadline)
-			script := `if [ "$OMPI_COMM_WORLD_RANK" = 3 ]; then export BUSBAR_REHEARSAL_FAULT="$F"; fi; exec "$0" "$@"`
-			l.program, l.args = "sh", append([]string{"-c", script, compiled(t).rank}, l.args...)
-			l.env = []string{"F=" + k.fault}
-			o := l.run(t)
+			o := inDimensions(out, "--simulate --deadline "+hangDeadline).withFault(t, k.fault)
 			if ok := len(merged(t, out)); o.code != k.code || ok != k.ok {
 				t.Errorf("%d points measured, want %d, with exit code %d: %s", ok, k.ok, k.code, o)
 			}
@@ -193,12 +193,9 @@ func TestFaultInDimension(t *testing.T) {
 func TestDimensionsRefused(t *testing.T) {
 	t.Parallel()
 	for more, word := range map[string]string{
-		"--backend mpi --groups tp=2,dp=4":                        "tp=2 times dp=4 is 8, but the world has 4 ranks",
-		"--backend mpi --groups tp=4":                             "1 groups and 2 collectives",
-		"--backend mpi --collective all_reduce,alltoall,sendrecv": "2 groups and 3 collectives",
-		"--backend mpi --collective all_reduce,broadcast":         "broadcast cannot run beside another",
-		"--backend mpi -m 2":                                      "do not go with groups of two kinds",
-		"--backend gloo":                                          "Gloo has no non-blocking operations",
+		"--backend mpi --groups tp=2,dp=4": "tp=2 times dp=4 is 8, but the world has 4 ranks",
+		"--backend mpi -m 2":               "do not go with groups of two kinds",
+		"--backend gloo":                   "Gloo has no non-blocking operations",
 	} {
 		refusal{launch: inDimensions("unused", more), code: exit.Usage, words: []string{word}}.refused(t)
 	}

@@ -13,13 +13,14 @@ type Dimension struct {
 	Collective Collective
 }
 
+const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+
 // parseDimension reads NAME=RANKS, with 2 ranks or more.
 func parseDimension(s string) (Division, error) {
 	name, size, _ := strings.Cut(s, "=")
 	n, err := strconv.Atoi(size)
-	other := func(r rune) bool { return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') }
-	if err != nil || n < 2 || name == "" || strings.ContainsFunc(name, other) {
-		return "", fmt.Errorf("groups %q: must be a name of letters and digits, and at least 2 ranks, as in tp=8", s)
+	if err != nil || n < 2 || name == "" || strings.Trim(name, letters) != "" {
+		return "", fmt.Errorf("groups %q: must be a name of letters (a-z) and digits, and at least 2 ranks, as in tp=8", s)
 	}
 	return Division(name + "=" + strconv.Itoa(n)), nil
 }

@@ -158,14 +158,14 @@ type GroupInterference struct {
 
 // DimensionInterference reports how much longer groups of two kinds take at the same time than the slower kind alone.
 type DimensionInterference struct {
-	Groups        string       `json:"groups"`
-	Slower        string       `json:"slower"` // "tp alone"
-	Factor        units.Factor `json:"factor"`
-	At            units.Bytes  `json:"at_bytes"`
-	Interval      Interval     `json:"interval"`
-	Turns         units.Factor `json:"in_turn"` // against the sum of both alone
-	TurnsInterval Interval     `json:"in_turn_interval"`
-	Sizes         int          `json:"sizes"`
+	Groups   string        `json:"groups"`
+	Slower   string        `json:"slower"` // "tp alone"
+	Factor   units.Factor  `json:"factor"` // of the times, at most
+	At       units.Bytes   `json:"at_bytes"`
+	Interval Interval      `json:"interval"`
+	Both     units.Seconds `json:"both_s"`
+	InTurn   units.Seconds `json:"in_turn_s"` // the sum of each kind alone
+	Sizes    int           `json:"sizes"`
 }
 
 // PoorScaling reports that a larger world has less bus bandwidth than a smaller one.

@@ -1,7 +1,6 @@
 package analysis
 
 import (
-	"math"
 	"slices"
 
 	"busbar/internal/coll"
@@ -40,7 +39,7 @@ func besideEachOther(curves []*Curve, _ Options) (found []Finding) {
 				both = append(both, c)
 			}
 		}
-		if len(both) == 1 && alone[0] != nil && alone[1] != nil && slices.Equal(alone[0].Launches, alone[1].Launches) {
+		if len(both) == 1 && alone[0] != nil && alone[1] != nil {
 			if f, measured := besides(both[0], alone); measured {
 				found = append(found, f)
 			}
@@ -49,8 +48,8 @@ func besideEachOther(curves []*Curve, _ Options) (found []Finding) {
 	return found
 }
 
-// besides is the largest ratio over sizes of the time of both to that of the slower one alone, and there the ratio to
-// the sum of the two.
+// besides is the largest ratio over sizes of the time of both to that of the slower one alone, and there the times of
+// both at once and in turn.
 func besides(both *Curve, alone [2]*Curve) (f Finding, measured bool) {
 	fact := notice.DimensionInterference{Groups: string(both.Groups.Division)}
 	var from, to int64
@@ -65,39 +64,20 @@ func besides(both *Curve, alone [2]*Curve) (f Finding, measured bool) {
 		}
 		to = p.SizeBytes
 		slower, at := alone[0], j
-		if alone[1].Points[k].Time.Value > alone[0].Points[j].Time.Value {
+		one, other := alone[0].Points[j].Time.Value, alone[1].Points[k].Time.Value
+		if other > one {
 			slower, at = alone[1], k
 		}
-		r := Ratio(both, i, slower, at)
-		if r.Value <= float64(fact.Factor) {
-			continue
+		if r := Ratio(both, i, slower, at); r.Value > float64(fact.Factor) {
+			fact.Slower, fact.At = slower.Groups.Name(), units.Bytes(p.SizeBytes)
+			fact.Factor, fact.Interval = units.Factor(r.Value), IntervalOf(r)
+			fact.Both, fact.InTurn = units.Seconds(p.Time.Value), units.Seconds(one+other)
 		}
-		sum := &Curve{Launches: slower.Launches, Points: []Point{sumOf(&alone[0].Points[j], &alone[1].Points[k])}}
-		turns := Ratio(both, i, sum, 0)
-		fact.Slower, fact.At = slower.Groups.Name(), units.Bytes(p.SizeBytes)
-		fact.Factor, fact.Interval = units.Factor(r.Value), IntervalOf(r)
-		fact.Turns, fact.TurnsInterval = units.Factor(turns.Value), IntervalOf(turns)
 	}
 	if fact.Sizes == 0 {
 		return f, false
 	}
 	return both.finding(fact, notice.Info, max(0, 1-1/float64(fact.Factor)), from, to), true
-}
-
-// sumOf is a point that takes as long as two one after the other. The bounds are those of independent estimates: the
-// distances to the bounds of each, joined as the root of the sum of squares.
-func sumOf(a, b *Point) Point {
-	s := Point{Time: stats.Estimate{Value: a.Time.Value + b.Time.Value}}
-	if a.Time.Lo > 0 && b.Time.Lo > 0 {
-		s.Time.Lo = s.Time.Value - math.Hypot(a.Time.Value-a.Time.Lo, b.Time.Value-b.Time.Lo)
-		s.Time.Hi = s.Time.Value + math.Hypot(a.Time.Hi-a.Time.Value, b.Time.Hi-b.Time.Value)
-	}
-	if len(a.Launches) == len(b.Launches) {
-		for i, t := range a.Launches {
-			s.Launches = append(s.Launches, t+b.Launches[i])
-		}
-	}
-	return s
 }
 
 // interferenceOf is the largest ratio over groups and sizes. A size counts if all groups have both times.
