@@ -37,25 +37,21 @@ func Pair(dims []Division, collectives []Collective, world int) (Division, error
 			"collective for each, as in --groups tp=8,dp=4 --collective all_reduce,all_gather", len(dims),
 			len(collectives))
 	}
-	var texts []string
-	product := 1
-	for i, d := range dims {
-		c := collectives[i%len(collectives)]
+	d := Division(fmt.Sprintf("%s:%s+%s:%s", dims[0], collectives[0], dims[1], collectives[len(collectives)-1]))
+	of := d.Dimensions()
+	for _, c := range collectives {
 		if c.Rooted() || c == AllToAllV {
 			return "", fmt.Errorf("%s cannot run beside another collective: use one without a root, not alltoallv", c)
 		}
-		texts = append(texts, fmt.Sprintf("%s:%s", d, c))
-		product *= Division(texts[i]).Dimensions()[0].Size
 	}
-	first, _, _ := strings.Cut(texts[0], "=")
-	if strings.HasPrefix(texts[1], first+"=") {
-		return "", fmt.Errorf("both groups are named %s: give each its own name, as in tp=8,dp=4", first)
-	}
-	if product != world {
+	switch product := of[0].Size * of[1].Size; {
+	case of[0].Name == of[1].Name:
+		return "", fmt.Errorf("both groups are named %s: give each its own name, as in tp=8,dp=4", of[0].Name)
+	case product != world:
 		return "", fmt.Errorf("%s times %s is %d, but the world has %d ranks: both must be equal", dims[0], dims[1],
 			product, world)
 	}
-	return Division(strings.Join(texts, "+")), nil
+	return d, nil
 }
 
 // Dimensions are the dimensions of a division by two at once; none of another division.

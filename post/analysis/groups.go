@@ -26,23 +26,22 @@ func interference(curves []*Curve, _ Options) (found []Finding) {
 
 // besideEachOther compares groups of two kinds at once with the same two alone.
 func besideEachOther(curves []*Curve, _ Options) (found []Finding) {
-	pairs := slices.DeleteFunc(slices.Clone(curves), func(c *Curve) bool { return !c.Groups.Division.IsDimension() })
-	for _, all := range alikeBut(pairs, func(c *Condition) {
-		c.Collective, c.Op, c.World, c.Groups = 0, 0, 0, coll.Groups{Division: c.Groups.Division}
-	}) {
-		var alone [2]*Curve
-		var both []*Curve
-		for _, c := range all {
-			if c.Groups.Alone {
-				alone[c.Groups.Number-1] = c
-			} else {
-				both = append(both, c)
-			}
+	curves = judged(curves)
+	for _, both := range curves {
+		if !both.Groups.Division.IsDimension() || both.Groups.Alone {
+			continue
 		}
-		if len(both) == 1 && alone[0] != nil && alone[1] != nil {
-			if f, measured := besides(both[0], alone); measured {
-				found = append(found, f)
-			}
+		var alone []*Curve
+		for k := range 2 {
+			of := both.Condition
+			of.Case = of.In(k)
+			of.Groups.Number, of.Groups.Alone = k+1, true
+			alone = append(alone, slices.DeleteFunc(slices.Clone(curves), func(c *Curve) bool {
+				return c.Condition != of || c.Contender != both.Contender
+			})...)
+		}
+		if len(alone) == 2 {
+			found = append(found, besides(both, alone)...)
 		}
 	}
 	return found
@@ -50,19 +49,15 @@ func besideEachOther(curves []*Curve, _ Options) (found []Finding) {
 
 // besides is the largest ratio over sizes of the time of both to that of the slower one alone, and there the times of
 // both at once and in turn.
-func besides(both *Curve, alone [2]*Curve) (f Finding, measured bool) {
+func besides(both *Curve, alone []*Curve) []Finding {
 	fact := notice.DimensionInterference{Groups: string(both.Groups.Division)}
-	var from, to int64
 	for i, p := range both.Points {
 		j, first := alone[0].sameSize(p.SizeBytes)
 		k, second := alone[1].sameSize(both.WithSize(p.SizeBytes).In(1).SizeBytes)
 		if !first || !second {
 			continue
 		}
-		if fact.Sizes++; fact.Sizes == 1 {
-			from = p.SizeBytes
-		}
-		to = p.SizeBytes
+		fact.Sizes++
 		slower, at := alone[0], j
 		one, other := alone[0].Points[j].Time.Value, alone[1].Points[k].Time.Value
 		if other > one {
@@ -75,9 +70,11 @@ func besides(both *Curve, alone [2]*Curve) (f Finding, measured bool) {
 		}
 	}
 	if fact.Sizes == 0 {
-		return f, false
+		return nil
 	}
-	return both.finding(fact, notice.Info, max(0, 1-1/float64(fact.Factor)), from, to), true
+	last := len(both.Points) - 1
+	return []Finding{both.finding(fact, notice.Info, max(0, 1-1/float64(fact.Factor)), both.Points[0].SizeBytes,
+		both.Points[last].SizeBytes)}
 }
 
 // interferenceOf is the largest ratio over groups and sizes. A size counts if all groups have both times.

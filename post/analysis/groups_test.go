@@ -67,10 +67,10 @@ func TestDimensionInterference(t *testing.T) {
 			r.Time.Seconds = factor * (1e-5 + float64(r.SizeBytes)/1e10)
 		}, func(m *made) {
 			m.noise, m.launches, m.world, m.collective = 0.001, 6, 4, c
-			m.groups = coll.Groups{Division: "tp=4:all_reduce+dp=4:all_gather", Number: number, Alone: alone}
+			m.groups = coll.Groups{Division: "tp=4:all_reduce+dp=4:reduce_scatter", Number: number, Alone: alone}
 		})
 	}
-	sweeps := []made{kind(1, true, coll.AllReduce, 1), kind(2, true, coll.AllGather, 2),
+	sweeps := []made{kind(1, true, coll.AllReduce, 1), kind(2, true, coll.ReduceScatter, 2),
 		kind(1, false, coll.AllReduce, 2.4)}
 	found := slices.DeleteFunc(foundIn(t, Options{}, sweeps...), func(f Finding) bool { return f.Code() != Beside })
 	if len(found) != 1 {

@@ -10,12 +10,6 @@ import (
 	"busbar/rank/launch"
 )
 
-// Dimension is a backend in this rank's group of one dimension of a world (coll.Division.Dimensions).
-type Dimension struct {
-	Backend
-	*World
-}
-
 // besides is a prepared operation that can run beside another one. The error of beside is an *UnsupportedError (of
 // bench) where the library has none that returns before it is done.
 type besides interface {
@@ -41,15 +35,16 @@ func (b *ncclBackend) host() *Host { return b.l.h }
 type Pair struct {
 	h       *Host
 	whole   *World
-	of      [2]Dimension
+	of      [2]Backend // in this rank's groups
+	ranks   [2]int     // this rank in them
 	barrier *launch.Barrier
 	number  int // NCCL: by which a rank ends the operations of all ranks
 }
 
-// NewPair makes a backend of both dimensions, whose communicators exist. The ranks of whole start the operations of a
-// case together, those of the first dimension before those of the second. Collective over whole.
-func NewPair(whole *World, of [2]Dimension) (p *Pair, err error) {
-	p = &Pair{h: of[0].Backend.(interface{ host() *Host }).host(), whole: whole, of: of}
+// NewPair makes a backend of those of this rank's groups, with its ranks in them. The ranks of whole start the operations
+// of a case together, those of the first dimension before those of the second. Collective over whole.
+func NewPair(whole *World, of [2]Backend, ranks [2]int) (p *Pair, err error) {
+	p = &Pair{h: of[0].(interface{ host() *Host }).host(), whole: whole, of: of, ranks: ranks}
 	if p.barrier, err = NewBarrier(whole.Group); err != nil {
 		return nil, err
 	}
@@ -104,7 +99,7 @@ func (o *pairOperation) bind(c coll.Case) error {
 		}
 		bound = append(bound, functions)
 		view := part.Buffers()[0]
-		view.Of = &bench.Part{Name: names[k].Name + " " + of.Collective.String(), Case: of, Rank: o.of[k].Rank}
+		view.Of = &bench.Part{Name: names[k].Name + " " + of.Collective.String(), Case: of, Rank: o.ranks[k]}
 		o.views, o.notes = append(o.views, view), append(o.notes, part.Notes()...)
 	}
 	if len(o.views) == 2 {
@@ -117,14 +112,14 @@ func (o *pairOperation) bind(c coll.Case) error {
 		return err
 	}
 	o.loop, err = loop.New(o.beside.Steps(), bench.MaxBatches)
-	first, ok := o.of[0].Backend.(*ncclBackend)
+	first, ok := o.of[0].(*ncclBackend)
 	if err != nil || !ok {
 		return err
 	}
 	o.loop.KeepInStep()
 	o.h.Interrupts.guard(o.number, func() {
 		first.comm.Interrupt()
-		o.of[1].Backend.(*ncclBackend).comm.Interrupt()
+		o.of[1].(*ncclBackend).comm.Interrupt()
 	})
 	return nil
 }
@@ -138,8 +133,8 @@ func (o *pairOperation) Notes() []string { return o.notes }
 
 // Run implements bench.Operation.
 func (o *pairOperation) Run(batches, n int) (bench.Stamps, error) {
-	if first, ok := o.of[o.dims[0]].Backend.(*ncclBackend); ok {
-		last := o.of[o.dims[len(o.dims)-1]].Backend.(*ncclBackend)
+	if first, ok := o.of[o.dims[0]].(*ncclBackend); ok {
+		last := o.of[o.dims[len(o.dims)-1]].(*ncclBackend)
 		s, err := first.run(o.loop, batches, n, ncclCalls{failed: o.beside.Failed, issued: func() bool { return true },
 			over: func() error { return last.comm.AsyncError() }})
 		var lost *bench.OperationError
@@ -151,11 +146,7 @@ func (o *pairOperation) Run(batches, n int) (bench.Stamps, error) {
 	o.h.Watch.Attach(o.loop, nil)
 	s, err := o.loop.Run(batches, n)
 	var step *loop.StepError
-	switch {
-	case !errors.As(err, &step):
-	case step.Stage == loop.Sync:
-		err = fmt.Errorf("barrier before a batch: %w", o.barrier.Failed(step.Code))
-	default:
+	if errors.As(err, &step) {
 		err = o.beside.Failed(step.Code)
 	}
 	return bench.Stamps(s), err
@@ -179,7 +170,7 @@ func (o *pairOperation) Close() (err error) {
 // Recover implements bench.Recoverer: NCCL's communicators of both dimensions are made anew.
 func (p *Pair) Recover() error {
 	for _, d := range p.of {
-		if err := d.Backend.(bench.Recoverer).Recover(); err != nil {
+		if err := d.(bench.Recoverer).Recover(); err != nil {
 			return err
 		}
 	}

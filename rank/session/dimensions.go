@@ -1,6 +1,7 @@
 package session
 
 import (
+	"errors"
 	"slices"
 	"strings"
 
@@ -53,12 +54,10 @@ func (w *worldRun) inDimensions(of coll.Division) error {
 			}
 		}
 	}
+	first, second := d.groups[0], d.groups[1]
 	for i := range w.sessions {
-		var both [2]backend.Dimension
-		for k, g := range d.groups {
-			both[k] = backend.Dimension{Backend: g.sessions[i].backend, World: g.world}
-		}
-		p, err := backend.NewPair(w.world, both)
+		p, err := backend.NewPair(w.world, [2]backend.Backend{first.sessions[i].backend, second.sessions[i].backend},
+			[2]int{first.world.Rank, second.world.Rank})
 		if err != nil {
 			return err
 		}
@@ -68,24 +67,17 @@ func (w *worldRun) inDimensions(of coll.Division) error {
 }
 
 // close closes the groups; of a nil value it does nothing. Collective over the world.
-func (d *dimensions) close() error {
+func (d *dimensions) close() (err error) {
 	if d == nil {
 		return nil
 	}
 	for _, p := range d.pairs {
-		if err := p.Close(); err != nil {
-			return err
-		}
+		err = errors.Join(err, p.Close())
 	}
 	for _, g := range d.groups {
-		if err := g.close(); err != nil {
-			return err
-		}
-		if err := g.world.Group.Free(); err != nil {
-			return err
-		}
+		err = errors.Join(err, g.close(), g.world.Group.Free())
 	}
-	return nil
+	return err
 }
 
 // measuring is what measures a case of this session, and the name and the group in reports of a hang (launch.State).
