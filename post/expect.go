@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 
 	"github.com/spf13/cobra"
 
@@ -45,6 +46,9 @@ fewer than three sources. docs/expect.md has the rules and the coverage.`,
 				if e.below, err = compare.ParsePercent(e.failBelow); err != nil {
 					err = fmt.Errorf("--fail-below %w", err)
 				}
+			}
+			if e.save != filepath.Base(e.save) && e.save != "" {
+				err = errors.Join(err, fmt.Errorf("--save %s: must be a name; -o sets its folder", e.save))
 			}
 			if err = errors.Join(err, e.Check()); err != nil {
 				return usage.New(err)

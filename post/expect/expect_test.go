@@ -170,6 +170,11 @@ func TestShapeOf(t *testing.T) {
 	alone := func(_ *result.Run, r *result.Record) {
 		r.Groups.Number, r.Groups.Alone, r.World, r.Nodes, r.RanksPerNode = 2, true, 8, 1, 8
 	}
+	set := func(name, value, link string) func(*result.Run, *result.Record) {
+		return func(run *result.Run, _ *result.Record) {
+			run.Environment, run.Hardware.Ports[0].Link = map[string]string{name: value}, link
+		}
+	}
 	for name, c := range map[string]struct {
 		change         func(*result.Run, *result.Record)
 		stated, logged string
@@ -181,6 +186,9 @@ func TestShapeOf(t *testing.T) {
 		"stated first":  {same, "TCP", "RoCE", "TCP", ""},
 		"8 and 4 ranks": {func(_ *result.Run, r *result.Record) { r.World = 12 }, "", "", "EFA",
 			notice.UnrecordedNodes},
+		"NCCL_NET":       {set("NCCL_NET", "Socket", "EFA"), "", "", "TCP", ""},
+		"without IB":     {set("NCCL_IB_DISABLE", "1", "InfiniBand"), "", "", "TCP", ""},
+		"EFA without IB": {set("NCCL_IB_DISABLE", "1", "EFA"), "", "", "EFA", ""},
 		"two kinds":      {two, "", "", "EFA", notice.UnnamedGPU},
 		"group by group": {alone, "", "", "NVSwitch", ""},
 		"cards":          {cards, "", "InfiniBand", "", notice.UnrecordedFabric},

@@ -95,10 +95,15 @@ func fabricOf(run *result.Run) (fabric string) {
 	if run.Hardware == nil || strings.Contains(run.Device, "GB200") || strings.Contains(run.Device, "GB300") {
 		return "" // NVLink may join the nodes
 	}
+	if strings.EqualFold(run.Environment["NCCL_NET"], "Socket") {
+		return "TCP"
+	}
 	for _, p := range run.Hardware.Ports {
 		switch {
 		case p.Link == "EFA":
 			return "EFA"
+		case run.Environment["NCCL_IB_DISABLE"] == "1":
+			fabric = "TCP"
 		case p.Link == "InfiniBand" && run.Environment["NCCL_COLLNET_ENABLE"] == "1":
 			return "InfiniBand SHARP"
 		case p.Link == "InfiniBand":

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"maps"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -137,7 +136,7 @@ func (e *Expected) Save(ctx context.Context, dir, name string, wrote func(path s
 	if len(rows) == 0 {
 		return errors.New("nothing to save: no result has a known GPU, number of nodes and network (--fabric)")
 	}
-	files := []atomicfile.Named{{Name: strings.TrimSuffix(filepath.Base(name), ".csv") + ".csv", Write: rows.Write}}
+	files := []atomicfile.Named{{Name: strings.TrimSuffix(name, ".csv") + ".csv", Write: rows.Write}}
 	return atomicfile.WriteAll(ctx, dir, files, wrote)
 }
 
