@@ -84,7 +84,7 @@ func (g Groups) Name() string {
 	case !g.Divided():
 		return ""
 	case len(dims) == 2 && g.Alone:
-		return dims[g.Number-1].Name + " alone"
+		return dims[(g.Number-1)%2].Name + " alone"
 	case len(dims) == 2:
 		return dims[0].Name + " and " + dims[1].Name
 	case g.Alone:

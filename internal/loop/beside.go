@@ -9,8 +9,29 @@ package loop
 static busbar_step beside_issue(void) { return busbar_beside_issue; }
 static busbar_step beside_wait(void) { return busbar_beside_wait; }
 static busbar_step beside_sync(void) { return busbar_beside_sync; }
-typedef int (*start_call)(void *context);
-typedef int (*test_call)(void *context, int *done);
+
+static struct busbar_beside *beside_new(busbar_step sync, void *context)
+{
+	struct busbar_beside *b = calloc(1, sizeof *b);
+	if (b) {
+		b->sync = sync;
+		b->sync_context = context;
+	}
+	return b;
+}
+
+// one of issue and start is NULL, with its wait
+static void beside_add(struct busbar_beside *b, busbar_step issue, busbar_step wait, void *context, void *start,
+	void *finish, void *async)
+{
+	struct busbar_beside_part *p = &b->part[b->n++];
+	p->issue = issue;
+	p->wait = wait;
+	p->context = context;
+	p->async.start = (int (*)(void *))start;
+	p->async.wait = (int (*)(void *))finish;
+	p->async.context = async;
+}
 */
 import "C"
 
@@ -35,16 +56,13 @@ type Beside struct {
 // NewBeside binds the parts, all of one kind, in the order in which they start. sync brings the ranks of all of them
 // together. The parts' contexts must live until Close.
 func NewBeside(parts []Part, sync Step, context unsafe.Pointer) (*Beside, error) {
-	b := &Beside{(*C.struct_busbar_beside)(C.calloc(1, C.sizeof_struct_busbar_beside)), parts}
+	b := &Beside{C.beside_new(C.busbar_step(sync), context), parts}
 	if b.c == nil {
 		return nil, errors.New("loop: no memory for operations beside each other")
 	}
-	b.c.n, b.c.sync, b.c.sync_context = C.int(len(parts)), C.busbar_step(sync), context
-	for i, p := range parts {
-		b.c.part[i].issue, b.c.part[i].wait = C.busbar_step(p.Issue), C.busbar_step(p.Wait)
-		b.c.part[i].context = p.Context
-		b.c.part[i].async = C.struct_busbar_async{start: C.start_call(p.Async.Start), test: C.test_call(p.Async.Test),
-			wait: C.start_call(p.Async.Wait), context: p.Async.Context}
+	for _, p := range parts {
+		C.beside_add(b.c, C.busbar_step(p.Issue), C.busbar_step(p.Wait), p.Context, unsafe.Pointer(p.Async.Start),
+			unsafe.Pointer(p.Async.Wait), p.Async.Context)
 	}
 	return b, nil
 }

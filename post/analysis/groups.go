@@ -28,7 +28,7 @@ func interference(curves []*Curve, _ Options) (found []Finding) {
 func besideEachOther(curves []*Curve, _ Options) (found []Finding) {
 	curves = judged(curves)
 	for _, both := range curves {
-		if !both.Groups.Division.IsDimension() || both.Groups.Alone {
+		if len(both.Groups.Division.Dimensions()) != 2 || both.Groups.Alone {
 			continue
 		}
 		var alone []*Curve

@@ -250,14 +250,16 @@ func (w *worldRun) follow() error {
 // perform executes an order. Rank 0 returns the results. Collective.
 func (s *session) perform(o order) ([]*groupResult, error) {
 	s.run.number++
-	measure := func(o order) (*result.Record, error) { return s.observed(o, nil) }
+	var r *result.Record
+	var err error
 	switch of := s.cases[o.Case].Groups; {
 	case of.Division.IsDimension():
-		measure = s.measureInDimensions
+		r, err = s.measureInDimensions(o)
 	case of.Divided():
 		return s.measureInGroups(o)
+	default:
+		r, err = s.observed(o, nil)
 	}
-	r, err := measure(o)
 	if r == nil {
 		return nil, err
 	}
