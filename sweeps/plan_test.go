@@ -195,7 +195,8 @@ func TestPlanInGroups(t *testing.T) {
 // Groups of two kinds are planned each alone, then both at once, with the collective of each.
 func TestPlanInDimensions(t *testing.T) {
 	in := func(collectives, groups string) *Sweep {
-		s, err := Parse("g.yaml", fmt.Appendf(nil, "collectives: [%s]\nelements: 16\ngroups: [%s]\n", collectives, groups))
+		s, err := Parse("g.yaml", fmt.Appendf(nil, "collectives: [%s]\nelements: 16\ngroups: [%s]\n", collectives,
+			groups))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -69,7 +69,8 @@ func TestPair(t *testing.T) {
 	}
 	both := coll.Case{Collective: coll.AllReduce, Type: coll.Float32, Op: coll.Sum, World: 4,
 		Groups: coll.Groups{Division: d, Number: 1}}.WithSize(64)
-	if c := both.In(1); c.Collective != coll.AllGather || c.Op != 0 || c.World != 2 || c.Count != 8 || both.In(0) != both {
+	if c := both.In(1); c.Collective != coll.AllGather || c.Op != 0 || c.World != 2 || c.Count != 8 ||
+		both.In(0) != both {
 		t.Errorf("parts %+v and %+v", both.In(0), c)
 	}
 	alone := coll.Groups{Division: d, Number: 2, Alone: true}

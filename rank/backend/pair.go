@@ -41,8 +41,8 @@ type Pair struct {
 	number  int // NCCL: by which a rank ends the operations of all ranks
 }
 
-// NewPair makes a backend of those of this rank's groups, with its ranks in them. The ranks of whole start the operations
-// of a case together, those of the first dimension before those of the second. Collective over whole.
+// NewPair makes a backend of those of this rank's groups, with its ranks in them. The ranks of whole start the
+// operations of a case together, those of the first dimension before those of the second. Collective over whole.
 func NewPair(whole *World, of [2]Backend, ranks [2]int) (p *Pair, err error) {
 	p = &Pair{h: of[0].(interface{ host() *Host }).host(), whole: whole, of: of, ranks: ranks}
 	if p.barrier, err = NewBarrier(whole.Group); err != nil {
@@ -104,7 +104,7 @@ func (o *pairOperation) bind(c coll.Case) error {
 	}
 	if len(o.views) == 2 {
 		o.views[0].Beside = &o.views[1]
-		o.notes = append(o.notes, fmt.Sprintf("the time is that of both operations; size and bandwidths are those of %s",
+		o.notes = append(o.notes, fmt.Sprintf("the time is that of both operations; size and bandwidth are those of %s",
 			o.views[0].Of.Name))
 	}
 	var err error

@@ -150,8 +150,8 @@ func (p *Plan) tryDimensions(cases []coll.Case) error {
 	case !slices.ContainsFunc(cases, func(c coll.Case) bool { return c.Groups.Division.IsDimension() }):
 		return nil
 	case slices.Contains(p.Backends, "gloo"):
-		return exit.Usagef("Gloo has no non-blocking operations, which groups of two kinds at once (--groups tp=8,dp=4) " +
-			"require: use --backend mpi or nccl")
+		return exit.Usagef("Gloo has no non-blocking operations, which groups of two kinds at once require " +
+			"(--groups tp=8,dp=4): use --backend mpi or nccl")
 	case o.GPU.Graph > 0 || o.Rotate > 0 || o.Packed || p.Sweep.Aggregate > 1:
 		return exit.Usagef("-G, -m, --rotate and --like do not go with groups of two kinds at once: leave them out")
 	}

@@ -40,7 +40,8 @@ func (w *worldRun) inDimensions(of coll.Division) error {
 		}
 		d.groups[k] = g
 		d.labels[k] = dim.Name + " " + coll.Groups{Division: layout, Number: number}.WithRanks(dim.Size)
-		g.memory.hostShares = 2 * max(1, w.memory.hostShares)
+		g.memory.hostShares = w.memory.hostShares
+		g.memory.neighbours *= 2 // the groups of both kinds have buffers
 		for _, s := range w.sessions {
 			in := &session{worldRun: g, lib: s.lib}
 			for _, c := range s.cases {
