@@ -27,10 +27,6 @@ func (o *ncclOperation) beside() (loop.Part, error) {
 	return loop.Part{Steps: o.op.Steps(), Failed: o.op.Error}, nil
 }
 
-func (b *hostBackend) host() *Host { return b.h }
-
-func (b *ncclBackend) host() *Host { return b.l.h }
-
 // Pair is a world divided in two ways at once. Its cases are operations of both dimensions, or of one.
 type Pair struct {
 	h       *Host
@@ -44,7 +40,13 @@ type Pair struct {
 // NewPair makes a backend of those of this rank's groups, with its ranks in them. The ranks of whole start the
 // operations of a case together, those of the first dimension before those of the second. Collective over whole.
 func NewPair(whole *World, of [2]Backend, ranks [2]int) (p *Pair, err error) {
-	p = &Pair{h: of[0].(interface{ host() *Host }).host(), whole: whole, of: of, ranks: ranks}
+	p = &Pair{whole: whole, of: of, ranks: ranks}
+	switch b := of[0].(type) {
+	case *ncclBackend:
+		p.h = b.l.h
+	case *mpiBackend:
+		p.h = b.h
+	}
 	if p.barrier, err = NewBarrier(whole.Group); err != nil {
 		return nil, err
 	}

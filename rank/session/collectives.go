@@ -254,7 +254,7 @@ func (s *session) perform(o order) ([]*groupResult, error) {
 	var err error
 	switch of := s.cases[o.Case].Groups; {
 	case of.Division.IsDimension():
-		r, err = s.measureInDimensions(o)
+		r, err = measureInDimensions(s, o)
 	case of.Divided():
 		return s.measureInGroups(o)
 	default:
@@ -306,7 +306,7 @@ func (s *session) keep(r *groupResult) error {
 // measure measures the case of the current order; t is nil unless other groups measure at the same time. Collective.
 func (s *session) measure(o order, t *together) (*result.Record, error) {
 	c := s.cases[o.Case]
-	b, name, group := s.measuring(c)
+	b, name, group := measuring(s, c)
 	if len(s.sessions) > 1 {
 		name = s.lib.Name() + " " + name
 	}

@@ -23,7 +23,7 @@ type dimensions struct {
 }
 
 // inDimensions divides the world in two ways, unless it is divided like that. Collective over the world.
-func (w *worldRun) inDimensions(of coll.Division) error {
+func inDimensions(w *worldRun, of coll.Division) error {
 	if w.dimensions != nil && w.dimensions.of == of {
 		return nil
 	}
@@ -34,7 +34,7 @@ func (w *worldRun) inDimensions(of coll.Division) error {
 	w.dimensions = d
 	for k, dim := range of.Dimensions() {
 		layout := of.Layout(k, w.world.Size)
-		g, number, err := w.split(layout)
+		g, number, err := split(w, layout)
 		if err != nil {
 			return err
 		}
@@ -82,7 +82,7 @@ func (d *dimensions) close() (err error) {
 }
 
 // measuring is what measures a case of this session, and the name and the group in reports of a hang (launch.State).
-func (s *session) measuring(c coll.Case) (b bench.Backend, name, group string) {
+func measuring(s *session, c coll.Case) (b bench.Backend, name, group string) {
 	switch of := c.Groups; {
 	case of.Division.IsDimension():
 		d, k := s.dimensions, of.Measured()
@@ -96,9 +96,9 @@ func (s *session) measuring(c coll.Case) (b bench.Backend, name, group string) {
 }
 
 // measureInDimensions measures the case of the current order in groups of two kinds. Collective over the world.
-func (s *session) measureInDimensions(o order) (*result.Record, error) {
+func measureInDimensions(s *session, o order) (*result.Record, error) {
 	c := s.cases[o.Case]
-	if err := s.inDimensions(c.Groups.Division); err != nil {
+	if err := inDimensions(s.worldRun, c.Groups.Division); err != nil {
 		return nil, err
 	}
 	left := s.dimensions.leftOut(int(o.Session), c)

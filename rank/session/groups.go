@@ -29,7 +29,7 @@ func divide(w *worldRun, of coll.Division) error {
 		return err
 	}
 	own := w.world.Rank
-	g, number, err := w.split(of)
+	g, number, err := split(w, of)
 	if err != nil {
 		return err
 	}
@@ -65,7 +65,7 @@ func divide(w *worldRun, of coll.Division) error {
 }
 
 // split makes a world of this rank's group, and its number, with nothing open. Collective.
-func (w *worldRun) split(of coll.Division) (g *worldRun, number int, err error) {
+func split(w *worldRun, of coll.Division) (g *worldRun, number int, err error) {
 	w.run.Watch.Phase("split the world into groups", 0)
 	number = of.Of(w.world.Rank, w.world.Size)
 	comm, err := w.world.Group.Split(number, w.world.Rank)
