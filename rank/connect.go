@@ -172,9 +172,9 @@ func (e *ending) onGone(rank int, _ error) {
 		return
 	}
 	host := e.ranks[rank].Host
-	cause := notice.RankGone{
-		PlacedRank: notice.PlacedRank{Rank: rank, Host: host}, PID: e.ranks[rank].PID, During: e.inHand(),
-	}
+	s := e.watch.State() // of rank 0, whose group need not be that rank's
+	cause := notice.RankGone{PlacedRank: notice.PlacedRank{Rank: rank, Host: host}, PID: e.ranks[rank].PID,
+		During: notice.InHand{Case: s.Case, Phase: s.Phase}}
 	if slices.ContainsFunc(e.ranks, func(f launch.RankFacts) bool { return f.Host != host }) {
 		cause.Without = host
 	}

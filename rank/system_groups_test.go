@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"fmt"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -104,11 +105,7 @@ func TestFaultInGroup(t *testing.T) {
 			inTwoGroups(out, "--simulate").mustRun(t)
 			first := readOne(t, out)
 			forget(t, first.Path, `"number":1}`, `"number":2}`) // all at once
-			l := inTwoGroups(out, "--simulate --resume --deadline "+hangDeadline)
-			script := `if [ "$OMPI_COMM_WORLD_RANK" = 3 ]; then export BUSBAR_REHEARSAL_FAULT="$F"; fi; exec "$0" "$@"`
-			l.program, l.args = "sh", append([]string{"-c", script, compiled(t).rank}, l.args...)
-			l.env = []string{"F=" + k.fault}
-			o := l.run(t)
+			o := inTwoGroups(out, "--simulate --resume --deadline "+hangDeadline).withFault(t, k.fault)
 			if ok := len(merged(t, out)) - 4; o.code != k.code || ok != k.ok {
 				t.Errorf("%d groups measured, want %d, with exit code %d: %s", ok, k.ok, k.code, o)
 			}
@@ -122,5 +119,84 @@ func TestFaultInGroup(t *testing.T) {
 			}
 			has(t, strings.ReplaceAll(o.stdout, "\n#   ", " ")+o.stderr, k.words...)
 		})
+	}
+}
+
+// withFault runs it with a fault of the simulation on rank 3.
+func (l rankRun) withFault(t *testing.T, fault string) outcome {
+	script := `if [ "$OMPI_COMM_WORLD_RANK" = 3 ]; then export BUSBAR_REHEARSAL_FAULT="$F"; fi; exec "$0" "$@"`
+	l.program, l.args = "sh", append([]string{"-c", script, compiled(t).rank}, l.args...)
+	l.env = []string{"F=" + fault}
+	return l.run(t)
+}
+
+// inDimensions measures two sizes on four ranks in groups of two kinds.
+func inDimensions(out, more string) rankRun {
+	return rankRun{np: 4, args: append(strings.Fields("--groups tp=2,dp=2 --collective all_reduce,all_gather -b 64 "+
+		"-e 4K -f 64 -n 20 --out "+out), strings.Fields(more)...)}
+}
+
+// Two kinds of groups are measured each alone and both at once, by all ranks.
+func TestDimensions(t *testing.T) {
+	t.Parallel()
+	for _, backend := range []string{"--backend mpi", "--simulate"} {
+		t.Run(backend, func(t *testing.T) {
+			t.Parallel()
+			out := t.TempDir()
+			inDimensions(out, backend+" --placement both --mode both").mustRun(t)
+			f := readOne(t, out)
+			checkWhole(t, f, result.OK)
+			measured := map[string]int{}
+			for _, r := range f.Records {
+				measured[r.Groups.Name()+" "+r.Collective.String()]++
+				if r.World != 2 || r.RanksPerNode != 4 || r.Check.Result != "ok" || len(r.Ranks.Median) != 4 {
+					t.Errorf("%s: world %d, %d on a node, check %+v", r.Case, r.World, r.RanksPerNode, r.Check)
+				}
+			}
+			want := map[string]int{"tp alone all_reduce": 8, "dp alone all_gather": 8, "tp and dp all_reduce": 8}
+			if !maps.Equal(measured, want) {
+				t.Errorf("measured %v", measured)
+			}
+		})
+	}
+}
+
+// What is wrong in one dimension is found also where both are measured; a lost point ends no other; a rank that hangs
+// is named with its groups.
+func TestFaultInDimension(t *testing.T) {
+	t.Parallel()
+	for _, k := range []struct {
+		fault string
+		code  int
+		words []string
+		ok    int // points
+	}{
+		{"wrong@collective=all_gather,size=64", exit.Wrong, []string{"on rank 3", "dp all_gather", "2 wrong"}, 4},
+		{"async-error@phase=warm-up,size=64", exit.Points, []string{"ncclInternalError", "3 failed"}, 3},
+		{"oom@phase=check,size=64,collective=all_gather", exit.Points, []string{"2 oom"}, 4},
+		{"hang@phase=measure,collective=all_gather", exit.Hang, []string{"rank 3 on", "(issuing)",
+			"of dp group 2 (ranks 1, 3)"}, 1},
+	} {
+		t.Run(k.fault, func(t *testing.T) {
+			t.Parallel()
+			out := t.TempDir()
+			o := inDimensions(out, "--simulate --deadline "+hangDeadline).withFault(t, k.fault)
+			if ok := len(merged(t, out)); o.code != k.code || ok != k.ok {
+				t.Errorf("%d points measured, want %d, with exit code %d: %s", ok, k.ok, k.code, o)
+			}
+			has(t, strings.ReplaceAll(o.stdout, "\n#   ", " ")+o.stderr, k.words...)
+		})
+	}
+}
+
+// Groups of two kinds that cannot be measured are refused before anything is.
+func TestDimensionsRefused(t *testing.T) {
+	t.Parallel()
+	for more, word := range map[string]string{
+		"--backend mpi --groups tp=2,dp=4": "tp=2 times dp=4 is 8, but the world has 4 ranks",
+		"--backend mpi -m 2":               "do not go with groups of two kinds",
+		"--backend gloo":                   "Gloo has no non-blocking operations",
+	} {
+		refusal{launch: inDimensions("unused", more), code: exit.Usage, words: []string{word}}.refused(t)
 	}
 }

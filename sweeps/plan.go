@@ -22,6 +22,12 @@ func (s *Sweep) Plan(world int, places func(coll.Collective) []coll.Placement) (
 		if s.misfit(&part, world) != "" {
 			continue
 		}
+		if slices.ContainsFunc(part.Groups, coll.Division.IsDimension) {
+			if err := p.addDimensions(&part, world); err != nil {
+				return nil, fmt.Errorf("%w (%s)", err, originOf(part.origins, "groups"))
+			}
+			continue
+		}
 		for _, d := range part.Groups {
 			var err error
 			p.training = cmp.Or(s.World, world) / d.N()
@@ -39,6 +45,27 @@ func (s *Sweep) Plan(world int, places func(coll.Collective) []coll.Placement) (
 		return nil, fmt.Errorf("no part of this sweep fits a world of %d ranks: the training had %d", world, s.World)
 	}
 	return p.cases, nil
+}
+
+// addDimensions plans a part in groups of two kinds, each kind alone and both at once. The case of both is that of the
+// first, and has a placement that both have.
+func (p *planner) addDimensions(part *Part, world int) (err error) {
+	if p.division, err = coll.Pair(part.Groups, part.Collectives, world); err != nil {
+		return err
+	}
+	of := p.division.Dimensions()
+	if first := of[0].Collective; !first.Reduces() && of[1].Collective.Reduces() &&
+		!slices.Equal(part.Ops, []coll.RedOp{coll.Sum}) {
+		return fmt.Errorf("behind %s, %s is measured with sum only: give the one that reduces first", first,
+			of[1].Collective)
+	}
+	both := *part
+	p.world, both.Collectives = of[0].Size, part.Collectives[:1]
+	p.training = p.world
+	if p.places != nil {
+		both.Placements = available(available(part.Placements, p.places(of[0].Collective)), p.places(of[1].Collective))
+	}
+	return p.addPart(&both)
 }
 
 // addPart plans a part in the world, or in groups of it.
@@ -137,6 +164,12 @@ func (p *planner) addCase(c coll.Case) error {
 	}
 	if p.division == "" {
 		return p.addOne(c)
+	}
+	if p.division.IsDimension() {
+		c.Groups = coll.Groups{Division: p.division, Number: 1}
+		first, second := c, c.In(1)
+		first.Groups.Alone, second.Groups.Alone, second.Groups.Number = true, true, 2
+		return cmp.Or(p.addOne(first), p.addOne(second), p.addOne(c))
 	}
 	for _, alone := range []bool{true, false} {
 		for number := range p.division.N() {

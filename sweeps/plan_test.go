@@ -178,3 +178,42 @@ func TestPlanInGroups(t *testing.T) {
 		t.Errorf("a world of 3: %v", err)
 	}
 }
+
+// Groups of two kinds are planned each alone, then both at once, with the collective of each.
+func TestPlanInDimensions(t *testing.T) {
+	in := func(collectives, groups string) *Sweep {
+		s, err := Parse("g.yaml", fmt.Appendf(nil, "collectives: [%s]\nelements: 16\ngroups: [%s]\n", collectives,
+			groups))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	s := in("all_gather, reduce_scatter", "tp=4, dp=2")
+	var got []string
+	for _, c := range mustPlan(t, s, 8, nil) {
+		got = append(got, fmt.Sprint(c.Collective, " ", c.Op, " ", c.World, " ", c.Count, " ", c.Groups.Name()))
+	}
+	want := []string{"all_gather none 4 16 tp alone", "reduce_scatter sum 2 32 dp alone",
+		"all_gather none 4 16 tp and dp"}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	s.Parts[0].Ops = []coll.RedOp{coll.Max}
+	for word, s := range map[string]*Sweep{
+		"measured with sum only":         s,
+		"tp=4 times dp=4 is 16":          in("all_reduce", "tp=4, dp=4"),
+		"both groups are named tp":       in("all_reduce", "tp=4, tp=2"),
+		"1 groups and 1 collectives":     in("all_reduce", "tp=8"),
+		"2 groups and 1 collectives":     in("all_reduce", "tp=4, 4:strided"),
+		"3 groups and 1 collectives":     in("all_reduce", "tp=2, dp=2, pp=2"),
+		"2 groups and 3 collectives":     in("all_reduce, all_gather, alltoall", "tp=4, dp=2"),
+		"broadcast cannot run beside":    in("all_reduce, broadcast", "tp=4, dp=2"),
+		"alltoallv cannot run beside an": in("alltoallv", "tp=4, dp=2"),
+	} {
+		if _, err := s.Plan(8, nil); err == nil || !strings.Contains(err.Error(), word) ||
+			!strings.Contains(err.Error(), "g.yaml:3") {
+			t.Errorf("%v, want %q with the line", err, word)
+		}
+	}
+}

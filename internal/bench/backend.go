@@ -66,7 +66,32 @@ type Operation interface {
 
 // Buffers are this rank's input (SendCount elements) and output (RecvCount elements); of no length where the rank has
 // none. In place they share memory the way the library defines it.
-type Buffers struct{ Send, Recv Memory }
+type Buffers struct {
+	Send, Recv Memory
+	Of         *Part    // nil: this rank's of the case that is measured
+	Beside     *Buffers // of an operation that runs at the same time; nil: none
+}
+
+// Part is an operation that is measured as a part of a case.
+type Part struct {
+	Name string
+	Case coll.Case
+	Rank int // this rank among those of the part
+}
+
+// each calls f for the buffers of every part of a case.
+func (b Buffers) each(c coll.Case, rank int, f func(Part, Buffers) error) error {
+	for next := &b; next != nil; next = next.Beside {
+		of := Part{"", c, rank}
+		if next.Of != nil {
+			of = *next.Of
+		}
+		if err := f(of, *next); err != nil {
+			return err
+		}
+	}
+	return nil
+}
 
 // Stamps are the clock readings of each batch in nanoseconds of one host's clock: before its first operation was
 // issued, when that was issued, and when all were done.

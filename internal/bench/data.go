@@ -26,24 +26,26 @@ func NewData(w World) *Data { return &Data{w: w, found: mismatch{index: -1}} }
 // Load poisons the output of an operation and fills its input with the pattern.
 func (d *Data) Load(c coll.Case, b Buffers) error {
 	defer d.timed()()
-	return load(c, d.w.Rank, b)
+	return b.each(c, d.w.Rank, func(p Part, b Buffers) error { return load(p.Case, p.Rank, b) })
 }
 
 // Verify compares every element of an operation's output with its expected value; name distinguishes the operation.
 func (d *Data) Verify(name string, c coll.Case, b Buffers) error {
 	defer d.timed()()
-	d.way = b.Send.Way()
-	found, err := verify(c, d.w.Rank, b)
-	if err != nil {
-		return err
-	}
-	if d.found.wrong == 0 && found.wrong > 0 {
-		d.of = name
-		d.found.index, d.found.want, d.found.got = found.index, found.want, found.got
-	}
-	d.found.elements += found.elements
-	d.found.wrong += found.wrong
-	return nil
+	return b.each(c, d.w.Rank, func(p Part, b Buffers) error {
+		d.way = b.Send.Way()
+		found, err := verify(p.Case, p.Rank, b)
+		if err != nil {
+			return err
+		}
+		if d.found.wrong == 0 && found.wrong > 0 {
+			d.of = name + p.Name
+			d.found.index, d.found.want, d.found.got = found.index, found.want, found.got
+		}
+		d.found.elements += found.elements
+		d.found.wrong += found.wrong
+		return nil
+	})
 }
 
 // timed counts the time until the function that it returns is called.

@@ -238,8 +238,14 @@ func (m *measurement) learn(s Stamps) error {
 // loadTimed fills the slots for the timed part, and reports whether they can be checked afterwards.
 func (m *measurement) loadTimed(slots []Buffers) (checkable bool, err error) {
 	defer m.data.timed()()
+	checkable = true
 	for _, b := range slots {
-		if checkable, err = loadTimed(m.c, m.w.Rank, b, m.record.Check.Rounds > 0); err != nil {
+		err = b.each(m.c, m.w.Rank, func(p Part, b Buffers) error {
+			ready, err := loadTimed(p.Case, p.Rank, b, m.record.Check.Rounds > 0)
+			checkable = checkable && ready
+			return err
+		})
+		if err != nil {
 			break
 		}
 	}

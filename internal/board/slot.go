@@ -43,9 +43,9 @@ const (
 const (
 	phaseBytes = 72
 	caseBytes  = 296
-	groupBytes = 72
+	groupBytes = 120
 	stageBytes = 96
-	saysBytes  = 384
+	saysBytes  = 336
 )
 
 var textBytes = [...]int{phaseBytes, caseBytes, groupBytes, stageBytes, saysBytes}

@@ -8,13 +8,17 @@ import (
 )
 
 // Division is how a world is divided into groups of equal size: "N:contiguous" for groups of adjacent ranks, as in
-// tensor parallelism, "N:strided" for every Nth rank, as in data parallelism. It is "" for an undivided world.
+// tensor parallelism, "N:strided" for every Nth rank, as in data parallelism. It is "" for an undivided world. Pair
+// makes one of groups of two kinds at once.
 type Division string
 
-// ParseDivision reads N[:contiguous|strided] or none; N is at least 2.
+// ParseDivision reads N[:contiguous|strided], NAME=RANKS or none; N is at least 2.
 func ParseDivision(s string) (Division, error) {
 	if s == "none" {
 		return "", nil
+	}
+	if strings.Contains(s, "=") {
+		return parseDimension(s)
 	}
 	number, layout, given := strings.Cut(s, ":")
 	if !given {
@@ -61,7 +65,7 @@ func (d Division) Of(rank, world int) int {
 // Groups is which group of a divided world measures a case; the zero value is the whole world.
 type Groups struct {
 	Division Division `json:"division"`
-	Number   int      `json:"number"`          // of the group, from 1
+	Number   int      `json:"number"`          // of the group, or of a dimension; from 1, also of both dimensions
 	Alone    bool     `json:"alone,omitempty"` // the ranks of the other groups slept; else all groups measured at once
 }
 
@@ -73,18 +77,31 @@ func (g Groups) Compare(o Groups) int {
 	return cmp.Or(cmp.Compare(g.Division, o.Division), cmp.Compare(g.Number, o.Number), cmp.Compare(o.Name(), g.Name()))
 }
 
-// Name is "2", "2 alone"; empty for the whole world.
+// Name is "2", "2 alone", "tp alone", "tp and dp"; empty for the whole world.
 func (g Groups) Name() string {
+	dims := g.Division.Dimensions()
 	switch {
 	case !g.Divided():
 		return ""
+	case len(dims) == 2 && g.Alone:
+		return dims[(g.Number-1)%2].Name + " alone"
+	case len(dims) == 2:
+		return dims[0].Name + " and " + dims[1].Name
 	case g.Alone:
 		return fmt.Sprint(g.Number, " alone")
 	}
 	return strconv.Itoa(g.Number)
 }
 
-// WithRanks names the group and its ranks: "group 2 (ranks 4-7)", "group 2 (ranks 1, 5, … 13)".
+// Heading is the heading of a table of the collective in groups. One of dimensions has both collectives.
+func (g Groups) Heading(collective string) string {
+	if g.Division.IsDimension() {
+		return "groups " + string(g.Division)
+	}
+	return collective + " in groups " + string(g.Division)
+}
+
+// WithRanks names the group and its ranks: "group 2 (ranks 4-7)", "group 2 alone (ranks 1, 5, … 13)".
 func (g Groups) WithRanks(size int) string {
 	first, step := (g.Number-1)*size, 1
 	if strings.HasSuffix(string(g.Division), ":strided") {
@@ -98,13 +115,16 @@ func (g Groups) WithRanks(size int) string {
 	case step > 1:
 		ranks = fmt.Sprintf("%d, %d, … %d", first, first+step, last)
 	}
-	return fmt.Sprintf("group %d (ranks %s)", g.Number, ranks)
+	return fmt.Sprintf("group %s (ranks %s)", g.Name(), ranks)
 }
 
 // String is "group 2 of 4:contiguous", "group 2 alone of 4:contiguous"; empty for the whole world.
 func (g Groups) String() string {
-	if !g.Divided() {
+	switch {
+	case !g.Divided():
 		return ""
+	case g.Division.IsDimension():
+		return g.Name() + " of " + string(g.Division)
 	}
 	return "group " + g.Name() + " of " + string(g.Division)
 }

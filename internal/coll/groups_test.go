@@ -38,7 +38,8 @@ func TestDivision(t *testing.T) {
 			t.Errorf("%s: %s, want %s", k.Text, got, k.Second)
 		}
 	}
-	for _, text := range []string{"", "1", "0", "-2", "x", "2:", "2:both", "2:strided:1", "2,4"} {
+	for _, text := range []string{"", "1", "0", "-2", "x", "2:", "2:both", "2:strided:1", "2,4", "tp=1", "=2", "tp=",
+		"t:p=2", "tp=2=2"} {
 		if d, err := coll.ParseDivision(text); err == nil {
 			t.Errorf("%q is %q", text, d)
 		}
@@ -54,4 +55,25 @@ func TestDivision(t *testing.T) {
 		t.Error("a group alone does not come first")
 	}
 	test.EqOp(t, "group 2 alone of 2:strided group 2 of 2:strided ", fmt.Sprint(alone, together, coll.Groups{}))
+}
+
+// The groups of the two dimensions are adjacent and strided ranks; every rank is in one of each.
+func TestPair(t *testing.T) {
+	d, err := coll.Pair([]coll.Division{"tp=4", "dp=2"}, []coll.Collective{coll.AllReduce, coll.AllGather}, 8)
+	if err != nil || d != "tp=4:all_reduce+dp=2:all_gather" {
+		t.Fatalf("%q, %v", d, err)
+	}
+	if d.Layout(0, 8) != "2:contiguous" || d.Layout(1, 8) != "4:strided" {
+		t.Errorf("layouts %s and %s", d.Layout(0, 8), d.Layout(1, 8))
+	}
+	both := coll.Case{Collective: coll.AllReduce, Type: coll.Float32, Op: coll.Sum, World: 4,
+		Groups: coll.Groups{Division: d, Number: 1}}.WithSize(64)
+	if c := both.In(1); c.Collective != coll.AllGather || c.Op != 0 || c.World != 2 || c.Count != 8 ||
+		both.In(0) != both {
+		t.Errorf("parts %+v and %+v", both.In(0), c)
+	}
+	alone := coll.Groups{Division: d, Number: 2, Alone: true}
+	if got := fmt.Sprint(alone, "; ", both.Groups.Name()); got != "dp alone of "+string(d)+"; tp and dp" {
+		t.Errorf("names %q", got)
+	}
 }

@@ -55,3 +55,42 @@ int busbar_run(struct busbar_loop *l, uint64_t batches, uint64_t n, int64_t *sta
 	l->stage = BUSBAR_IDLE;
 	return rc;
 }
+
+int busbar_beside_issue(void *context, uint64_t i)
+{
+	struct busbar_beside *b = context;
+	for (int k = 0; k < b->n; k++) {
+		const struct busbar_beside_part *p = &b->part[k];
+		const int rc = p->issue ? p->issue(p->context, i) : p->async.start(p->async.context);
+		b->failed = k;
+		if (rc)
+			return rc;
+	}
+	for (int k = 0; k < b->n; k++) {
+		const struct busbar_async *a = &b->part[k].async;
+		const int rc = a->wait ? a->wait(a->context) : 0;
+		b->failed = k;
+		if (rc)
+			return rc;
+	}
+	return 0;
+}
+
+int busbar_beside_wait(void *context, uint64_t i)
+{
+	struct busbar_beside *b = context;
+	for (int k = 0; k < b->n; k++) {
+		const struct busbar_beside_part *p = &b->part[k];
+		const int rc = p->wait(p->context, i);
+		b->failed = k;
+		if (rc)
+			return rc;
+	}
+	return 0;
+}
+
+int busbar_beside_sync(void *context, uint64_t i)
+{
+	const struct busbar_beside *b = context;
+	return b->sync(b->sync_context, i);
+}

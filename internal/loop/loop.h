@@ -39,6 +39,24 @@ struct busbar_async {
 	void *context;
 };
 
+/* Operations that run at the same time, as one: all are started in their order by one thread, then all are awaited in
+ * that order. One with async is awaited before issue returns, so that it can be started again. */
+struct busbar_beside {
+	int n;
+	struct busbar_beside_part {
+		busbar_step issue, wait; /* with context; NULL with async */
+		void *context;
+		struct busbar_async async;
+	} part[2];
+	busbar_step sync;
+	void *sync_context;
+	volatile int failed; /* the part whose step failed */
+};
+
+int busbar_beside_issue(void *context, uint64_t i);
+int busbar_beside_wait(void *context, uint64_t i);
+int busbar_beside_sync(void *context, uint64_t i);
+
 /* Batches of n operations (n at least 1): a sync, the operations back to back, one wait at the end. Batches of one
  * time single operations. Of each batch: start[b] before its first issue, issued[b] when its first operation was
  * issued (equal to start[b] where issue blocks), end[b] after the wait. */

@@ -156,6 +156,18 @@ type GroupInterference struct {
 	Sizes    int             `json:"sizes"`
 }
 
+// DimensionInterference reports how much longer groups of two kinds take at the same time than the slower kind alone.
+type DimensionInterference struct {
+	Groups   string        `json:"groups"`
+	Slower   string        `json:"slower"` // "tp alone"
+	Factor   units.Factor  `json:"factor"` // of the times, at most
+	At       units.Bytes   `json:"at_bytes"`
+	Interval Interval      `json:"interval"`
+	Both     units.Seconds `json:"both_s"`
+	InTurn   units.Seconds `json:"in_turn_s"` // the sum of each kind alone
+	Sizes    int           `json:"sizes"`
+}
+
 // PoorScaling reports that a larger world has less bus bandwidth than a smaller one.
 type PoorScaling struct {
 	Loss     units.Share     `json:"loss"` // of the bus bandwidth, the median over sizes

@@ -8,8 +8,8 @@ import (
 
 // finders each search all curves for one kind of finding.
 var finders = []func(curves []*Curve, o Options) []Finding{
-	trends, placementGaps, imbalanceCosts, interference, poorScaling, lateRanks, slowRanks, warnedPoints, variations,
-	belowCeilings,
+	trends, placementGaps, imbalanceCosts, interference, besideEachOther, poorScaling, lateRanks, slowRanks,
+	warnedPoints, variations, belowCeilings,
 }
 
 // Find returns the findings on curves, and how many it leaves out. The most severe is first, followed by the others on

@@ -18,6 +18,7 @@ var (
 	Decline    = notice.CodeOf(notice.Decline{})
 	Imbalance  = notice.CodeOf(notice.ImbalanceCost{})
 	Interferes = notice.CodeOf(notice.GroupInterference{})
+	Beside     = notice.CodeOf(notice.DimensionInterference{})
 )
 
 // Finding is a notice about a curve.

@@ -11,7 +11,9 @@ import (
 
 // interference compares groups that measure at the same time with the same groups alone.
 func interference(curves []*Curve, _ Options) (found []Finding) {
-	divided := slices.DeleteFunc(slices.Clone(curves), func(c *Curve) bool { return !c.Groups.Divided() })
+	divided := slices.DeleteFunc(slices.Clone(curves), func(c *Curve) bool {
+		return !c.Groups.Divided() || c.Groups.Division.IsDimension()
+	})
 	for _, all := range alikeBut(divided, func(c *Condition) {
 		c.Groups, c.Nodes, c.PerNode = coll.Groups{Division: c.Groups.Division}, 0, 0
 	}) {
@@ -20,6 +22,59 @@ func interference(curves []*Curve, _ Options) (found []Finding) {
 		}
 	}
 	return found
+}
+
+// besideEachOther compares groups of two kinds at once with the same two alone.
+func besideEachOther(curves []*Curve, _ Options) (found []Finding) {
+	curves = judged(curves)
+	for _, both := range curves {
+		if len(both.Groups.Division.Dimensions()) != 2 || both.Groups.Alone {
+			continue
+		}
+		var alone []*Curve
+		for k := range 2 {
+			of := both.Condition
+			of.Case = of.In(k)
+			of.Groups.Number, of.Groups.Alone = k+1, true
+			alone = append(alone, slices.DeleteFunc(slices.Clone(curves), func(c *Curve) bool {
+				return c.Condition != of || c.Contender != both.Contender
+			})...)
+		}
+		if len(alone) == 2 {
+			found = append(found, besides(both, alone)...)
+		}
+	}
+	return found
+}
+
+// besides is the largest ratio over sizes of the time of both to that of the slower one alone, and there the times of
+// both at once and in turn.
+func besides(both *Curve, alone []*Curve) []Finding {
+	fact := notice.DimensionInterference{Groups: string(both.Groups.Division)}
+	for i, p := range both.Points {
+		j, first := alone[0].sameSize(p.SizeBytes)
+		k, second := alone[1].sameSize(both.WithSize(p.SizeBytes).In(1).SizeBytes)
+		if !first || !second {
+			continue
+		}
+		fact.Sizes++
+		slower, at := alone[0], j
+		one, other := alone[0].Points[j].Time.Value, alone[1].Points[k].Time.Value
+		if other > one {
+			slower, at = alone[1], k
+		}
+		if r := Ratio(both, i, slower, at); r.Value > float64(fact.Factor) {
+			fact.Slower, fact.At = slower.Groups.Name(), units.Bytes(p.SizeBytes)
+			fact.Factor, fact.Interval = units.Factor(r.Value), IntervalOf(r)
+			fact.Both, fact.InTurn = units.Seconds(p.Time.Value), units.Seconds(one+other)
+		}
+	}
+	if fact.Sizes == 0 {
+		return nil
+	}
+	last := len(both.Points) - 1
+	return []Finding{both.finding(fact, notice.Info, max(0, 1-1/float64(fact.Factor)), both.Points[0].SizeBytes,
+		both.Points[last].SizeBytes)}
 }
 
 // interferenceOf is the largest ratio over groups and sizes. A size counts if all groups have both times.

@@ -59,3 +59,30 @@ func TestGroupInterference(t *testing.T) {
 	lacks(t, Interferes, "the whole world", sound())
 	lacks(t, Scaling, "groups and a larger world", append(sweeps, sound())...)
 }
+
+// The ratio of two kinds at once to the slower alone has the true value within its CI.
+func TestDimensionInterference(t *testing.T) {
+	kind := func(number int, alone bool, c coll.Collective, factor float64) made {
+		return edited(func(_ string, r *result.Record) {
+			r.Time.Seconds = factor * (1e-5 + float64(r.SizeBytes)/1e10)
+		}, func(m *made) {
+			m.noise, m.launches, m.world, m.collective = 0.001, 6, 4, c
+			m.groups = coll.Groups{Division: "tp=4:all_reduce+dp=4:reduce_scatter", Number: number, Alone: alone}
+		})
+	}
+	sweeps := []made{kind(1, true, coll.AllReduce, 1), kind(2, true, coll.ReduceScatter, 2),
+		kind(1, false, coll.AllReduce, 2.4)}
+	found := slices.DeleteFunc(foundIn(t, Options{}, sweeps...), func(f Finding) bool { return f.Code() != Beside })
+	if len(found) != 1 {
+		t.Fatalf("%d findings, want 1", len(found))
+	}
+	f := found[0].Fact.(notice.DimensionInterference)
+	if !closeTo(f.Factor, 1.2, 0.01) || !closeTo(f.Both/f.InTurn, 0.8, 0.01) || f.Slower != "dp alone" ||
+		f.Sizes < 10 || f.Interval.Lo > 1.201 || f.Interval.Hi < 1.199 || !f.Interval.Paired {
+		t.Errorf("%+v", f)
+	}
+	for i := range sweeps {
+		lacks(t, Beside, "one is missing", slices.Delete(slices.Clone(sweeps), i, i+1)...)
+	}
+	lacks(t, Interferes, "groups of two kinds", sweeps...)
+}

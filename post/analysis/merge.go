@@ -47,7 +47,7 @@ func leadOf(group []Finding) int {
 // sizes in any placement and mode. Across operations and worlds: the same kind in the same range.
 func sameCause(a, b Finding) bool {
 	if a.ofGroup || b.ofGroup || a.Curve.Contender != b.Curve.Contender || a.Curve.Tool != b.Curve.Tool ||
-		a.Code() == Imbalance || a.Code() == Interferes {
+		a.Code() == Imbalance || a.Code() == Interferes || a.Code() == Beside {
 		return false
 	}
 	if sameOperation(a.Curve, b.Curve) {

@@ -21,7 +21,7 @@ type ncclBackend struct {
 
 	barrier *launch.Barrier // MPI's: brings the ranks together before a batch
 	stream  *cudart.Stream
-	comm    *nccl.Comm
+	comm    ncclComm
 
 	graph int            // operations of a CUDA graph; 0: no graphs
 	paths *nccl.Profiler // nil unless NCCL reports its paths on every rank
@@ -34,6 +34,15 @@ type ncclBackend struct {
 	unsupported refusals // what the library has refused
 	refused     bool     // the last operation was refused before anything was issued, as on all ranks
 }
+
+// ncclComm is a communicator with its number for interrupts.
+type ncclComm struct {
+	*nccl.Comm
+	number int
+}
+
+// guard makes the communicator the one that other ranks can interrupt on this one.
+func (c ncclComm) guard(h *Host) { h.Interrupts.guard(c.number, c.Interrupt) }
 
 // rehearsalChunk is the mover's chunk where the device's memory is the host's.
 const rehearsalChunk = 4 << 20
@@ -110,11 +119,11 @@ func (b *ncclBackend) connect() error {
 	if err != nil {
 		return err
 	}
-	b.comm = comm
+	b.comm = ncclComm{comm, int(start.Number)}
 	if err := b.l.onOwnGPU(comm); err != nil {
 		return err
 	}
-	b.l.h.Interrupts.guard(int(start.Number), comm.Interrupt)
+	b.comm.guard(b.l.h)
 	took := []float64{time.Since(started).Seconds()}
 	if err := b.w.Max(took); err != nil {
 		return err
@@ -144,7 +153,8 @@ func (b *ncclBackend) Recover() error {
 	} else {
 		// A watchdog may have seen the failure and made all ranks leave the operation. The communicator is intact; it
 		// gets another number, so that this does not end the next operation.
-		b.l.h.Interrupts.guard(int(all[1]), b.comm.Interrupt)
+		b.comm.number = int(all[1])
+		b.comm.guard(b.l.h)
 		b.comm.Resume()
 	}
 	over := b.l.nccl.LastError()
@@ -165,7 +175,7 @@ func (b *ncclBackend) reconnect() error {
 	if err := b.connect(); err != nil {
 		return err
 	}
-	return b.register(b.comm)
+	return b.register(b.comm.Comm)
 }
 
 // Close implements backend.

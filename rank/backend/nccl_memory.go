@@ -25,7 +25,7 @@ func (b *ncclBackend) Room() (float64, notice.MemoryLimit, error) {
 
 // Ready implements Backend: the buffers become known to the communicator where that is asked for.
 func (b *ncclBackend) Ready() error {
-	if err := b.register(b.comm); err != nil {
+	if err := b.register(b.comm.Comm); err != nil {
 		return exit.With(exit.Environment, fmt.Errorf("--register %s: %w", b.l.h.Options.GPU.Register, err))
 	}
 	return nil

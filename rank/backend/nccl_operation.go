@@ -39,6 +39,7 @@ func (b *ncclBackend) Prepare(c coll.Case) (bench.Operation, error) {
 	spec.Slots, spec.SendStride, spec.RecvStride = slots, send, recv
 	spec.Aggregate, spec.Graph = b.aggregate, b.graph
 	spec.Sync, spec.SyncContext = b.barrier.Step, b.barrier.Context
+	b.comm.guard(b.l.h) // there may be others: of groups
 	o, err := b.bind(spec)
 	if err != nil {
 		return nil, err

@@ -115,12 +115,13 @@ func partition(ranks []launch.Report, asked func(launch.State) bool) (yes, no []
 func longestGroup(ranks []launch.Report) (inside, going []launch.Report) {
 	longest := ""
 	var since time.Duration = -1
+	anyGroup := func(s launch.State) bool { return s.Group == "" || strings.HasPrefix(s.Group, launch.Joint) }
 	for _, r := range ranks {
-		if g := r.State.Group; g != "" && r.State.Since > since {
-			longest, since = g, r.State.Since
+		if !anyGroup(r.State) && r.State.Since > since {
+			longest, since = r.State.Group, r.State.Since
 		}
 	}
-	return partition(ranks, func(s launch.State) bool { return s.Group == "" || s.Group == longest })
+	return partition(ranks, func(s launch.State) bool { return anyGroup(s) || s.Group == longest })
 }
 
 // mostTexts is how many ranks have a text of their own in a diagnosis.
@@ -146,7 +147,7 @@ func lastHeard(ranks []launch.Report) (parts []string) {
 			continue
 		}
 		text := fmt.Sprintf("rank %d last reported %s ago, %s", r.Rank, r.Silence.Round(time.Second),
-			where(r.State))
+			where(r.State, 1))
 		if r.Standing == launch.Silent && r.Process != "" {
 			text += ": its process is " + r.Process
 		}
@@ -165,17 +166,17 @@ func progress(ranks []launch.Report, found bool, whose string) (text string, lat
 	behind, front := partition(ranks, func(s launch.State) bool { return compareStates(ranks[0].State, s) == 0 })
 	switch {
 	case len(front) > 0:
-		at := where(last)
+		at := where(last, len(front))
 		if compareStates(front[0].State, last) != 0 {
 			at += " or before it"
 		}
-		return subject(behind, "is", "are") + " still " + where(behind[0].State) + ", while " +
+		return subject(behind, "is", "are") + " still " + where(behind[0].State, len(behind)) + ", while " +
 			subject(front, "is", "are") + " " + at, behind
 	case found || len(ranks) == 1:
-		return subject(ranks, "is", "are") + " " + where(last), nil
+		return subject(ranks, "is", "are") + " " + where(last, len(ranks)), nil
 	}
 	return fmt.Sprintf("all %d ranks%s that answer are %s: none is behind, so the library or the network hangs",
-		len(ranks), whose, where(last)), nil
+		len(ranks), whose, where(last, len(ranks))), nil
 }
 
 // stages are loop.Stage's words in the order in which an iteration passes them; "" is after its end.
@@ -203,8 +204,11 @@ func compareStates(a, b launch.State) int {
 	return cmp.Or(cmp.Compare(a.Iteration, b.Iteration), cmp.Compare(stage(a), stage(b)))
 }
 
-// where is what a rank is doing: "at iteration 17 (issuing) of all_reduce … in phase latency for 61s".
-func where(s launch.State) string {
+// where is what so many ranks are doing: "at iteration 17 (issuing) of all_reduce … in phase latency for 61s".
+func where(s launch.State, ranks int) string {
+	if ranks > 1 && strings.HasPrefix(s.Group, launch.Joint) { // each is in groups of its own
+		s.Group = ""
+	}
 	text := "in phase " + cmp.Or(s.Phase, "start")
 	switch {
 	case s.Case == "":

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"strings"
 	"sync"
 	"time"
 
@@ -26,7 +27,7 @@ type State struct {
 	Phase        string        `json:"phase"`
 	Number       uint64        `json:"number,omitempty"` // of the case, growing by one with each
 	Case         string        `json:"case,omitempty"`   // as text; empty: none
-	Group        string        `json:"group,omitempty"`  // that measures it; empty: there are no groups
+	Group        string        `json:"group,omitempty"`  // that measures it; empty: there are no groups; see Joint
 	Step         uint64        `json:"step,omitempty"`   // phases since the case began; equal on all ranks
 	Iteration    uint64        `json:"iteration,omitempty"`
 	Stage        string        `json:"stage,omitempty"`         // of the iteration (loop.Stage); empty: none
@@ -36,12 +37,15 @@ type State struct {
 	Silent       []Report      `json:"silent,omitempty"`        // ranks of the same host that cannot answer
 }
 
+// Joint is how State.Group begins if this rank's groups share ranks with others, so that all ranks wait for each other.
+const Joint = "+"
+
 // CaseName is the case in hand with the group that measures it.
 func (s State) CaseName() string {
 	if s.Group == "" {
 		return s.Case
 	}
-	return s.Case + " of " + s.Group
+	return s.Case + " of " + strings.TrimPrefix(s.Group, Joint)
 }
 
 // Event is a message that a rank sends unasked.

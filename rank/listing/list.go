@@ -127,7 +127,7 @@ func (l *list) world(name string, n int) (shortest, longest time.Duration, err e
 	for _, c := range cases {
 		heading := strings.TrimSpace(fmt.Sprint(c.Collective, " ", c.Imbalance))
 		if c.Groups.Divided() {
-			heading += " in groups " + string(c.Groups.Division)
+			heading = c.Groups.Heading(heading)
 		}
 		if heading != last {
 			last = heading

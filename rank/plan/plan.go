@@ -123,6 +123,9 @@ func (p *Plan) try(stderr io.Writer) (err error) {
 		if err != nil {
 			return exit.With(exit.Usage, err)
 		}
+		if err := p.tryDimensions(cases); err != nil {
+			return err
+		}
 		if p.Options.GPU.Graph > 0 && slices.ContainsFunc(cases, latency) {
 			return exit.Usagef(
 				"-G does not go with --mode latency, since it launches many operations at once: leave out one of them",
@@ -136,6 +139,21 @@ func (p *Plan) try(stderr io.Writer) (err error) {
 		if p.Past, err = readPast(p.Options.Out, stderr); err != nil {
 			return exit.With(exit.Environment, err)
 		}
+	}
+	return nil
+}
+
+// tryDimensions returns why cases in groups of two kinds at once cannot be measured.
+func (p *Plan) tryDimensions(cases []coll.Case) error {
+	o := p.Options
+	switch {
+	case !slices.ContainsFunc(cases, func(c coll.Case) bool { return c.Groups.Division.IsDimension() }):
+		return nil
+	case slices.Contains(p.Backends, "gloo"):
+		return exit.Usagef("Gloo has no non-blocking operations, which groups of two kinds at once require " +
+			"(--groups tp=8,dp=4): use --backend mpi or nccl")
+	case o.GPU.Graph > 0 || o.Rotate > 0 || o.Packed || p.Sweep.Aggregate > 1:
+		return exit.Usagef("-G, -m, --rotate and --like do not go with groups of two kinds at once: leave them out")
 	}
 	return nil
 }

@@ -86,7 +86,7 @@ func (s *Screen) Row(library string, r *result.Record) {
 	}
 	section, third := strings.TrimSpace(fmt.Sprint(r.Collective, " ", r.Imbalance)), fmt.Sprint(r.Count)
 	if r.Groups.Divided() {
-		section, third = section+" in groups "+string(r.Groups.Division), r.Groups.Name()
+		section, third = r.Groups.Heading(section), r.Groups.Name()
 	}
 	if section != s.section {
 		s.section, s.group = section, ""

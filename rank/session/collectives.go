@@ -250,10 +250,16 @@ func (w *worldRun) follow() error {
 // perform executes an order. Rank 0 returns the results. Collective.
 func (s *session) perform(o order) ([]*groupResult, error) {
 	s.run.number++
-	if s.cases[o.Case].Groups.Divided() {
+	var r *result.Record
+	var err error
+	switch of := s.cases[o.Case].Groups; {
+	case of.Division.IsDimension():
+		r, err = measureInDimensions(s, o)
+	case of.Divided():
 		return s.measureInGroups(o)
+	default:
+		r, err = s.observed(o, nil)
 	}
-	r, err := s.observed(o, nil)
 	if r == nil {
 		return nil, err
 	}
@@ -300,17 +306,17 @@ func (s *session) keep(r *groupResult) error {
 // measure measures the case of the current order; t is nil unless other groups measure at the same time. Collective.
 func (s *session) measure(o order, t *together) (*result.Record, error) {
 	c := s.cases[o.Case]
-	name := c.String()
+	b, name, group := measuring(s, c)
 	if len(s.sessions) > 1 {
 		name = s.lib.Name() + " " + name
 	}
-	s.run.Watch.CaseOf(s.run.number, name, s.label)
+	s.run.Watch.CaseOf(s.run.number, name, group)
 	defer s.run.Watch.Case(s.run.number, "")
 	options := s.options(o)
 	if t != nil {
 		options.Together = t
 	}
-	return bench.Measure(s.world.World, s.backend, c, options)
+	return bench.Measure(s.world.World, b, c, options)
 }
 
 // warmupTime is the default minimum warm-up time; five operations are enough if they take longer.

@@ -28,34 +28,25 @@ func divide(w *worldRun, of coll.Division) error {
 	if err := w.division.close(); err != nil {
 		return err
 	}
-	w.run.Watch.Phase("split the world into groups", 0)
 	own := w.world.Rank
-	d := &division{of: of, number: of.Of(own, w.world.Size)}
-	comm, err := w.world.Group.Split(d.number, own)
+	g, number, err := split(w, of)
 	if err != nil {
 		return err
 	}
+	d := &division{of: of, number: number}
 	first := -1
-	if comm.Rank() == 0 {
+	if g.world.Rank == 0 {
 		first = 0
 	}
 	if d.firsts, err = w.world.Group.Split(first, own); err != nil {
 		return err
 	}
-	members := make([][]int, of.N()) // by group
-	for i, rank := range w.world.Names {
-		g := of.Of(i, w.world.Size) - 1
-		members[g] = append(members[g], rank)
-	}
-	g := w.run.newWorld(comm, members[d.number-1])
-	g.label = coll.Groups{Division: of, Number: d.number}.WithRanks(comm.Size())
 	g.world.Area, g.memory.hostShares = w.world.Area, w.memory.hostShares
-	g.memory.neighbours = w.run.neighbours(members)
 	d.worldRun, w.division = g, d
 	if err := g.prepare(); err != nil {
 		return err
 	}
-	if comm.Rank() == 0 {
+	if g.world.Rank == 0 {
 		g.counters = machine.OpenCounters("/")
 	}
 	for _, s := range w.sessions {
@@ -73,11 +64,30 @@ func divide(w *worldRun, of coll.Division) error {
 	return nil
 }
 
+// split makes a world of this rank's group, and its number, with nothing open. Collective.
+func split(w *worldRun, of coll.Division) (g *worldRun, number int, err error) {
+	w.run.Watch.Phase("split the world into groups", 0)
+	number = of.Of(w.world.Rank, w.world.Size)
+	comm, err := w.world.Group.Split(number, w.world.Rank)
+	if err != nil {
+		return nil, 0, err
+	}
+	members := make([][]int, of.N()) // by group
+	for i, rank := range w.world.Names {
+		g := of.Of(i, w.world.Size) - 1
+		members[g] = append(members[g], rank)
+	}
+	g = w.run.newWorld(comm, members[number-1])
+	g.memory.neighbours = w.run.neighbours(members)
+	return g, number, nil
+}
+
 // place sets the nodes of a record of a group, measured or not.
 func (w *worldRun) place(r *result.Record) *result.Record {
 	var machines []string
 	for i, m := range w.machines {
-		if g := r.Groups; g.Divided() && g.Division.Of(i, w.world.Size) == g.Number {
+		g := r.Groups
+		if g.Divided() && (g.Division.IsDimension() || g.Division.Of(i, w.world.Size) == g.Number) {
 			machines = append(machines, m)
 		}
 	}

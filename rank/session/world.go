@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"fmt"
 
 	"busbar/internal/bench"
@@ -22,6 +23,8 @@ type worldRun struct {
 	memory   *memory
 	sessions []*session // one per library
 	division *division  // nil unless it is divided into groups
+
+	dimensions *dimensions // nil unless it is divided in two ways at once
 
 	// Rank 0 only.
 	counters *machine.CounterFiles
@@ -119,7 +122,7 @@ func (w *worldRun) open(libraries []backend.Library) error {
 
 // close closes the libraries. Collective.
 func (w *worldRun) close() error {
-	if err := w.division.close(); err != nil {
+	if err := cmp.Or(w.division.close(), w.dimensions.close()); err != nil {
 		return err
 	}
 	if err := closeLibraries(w); err != nil {

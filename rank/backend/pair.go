@@ -1,0 +1,180 @@
+package backend
+
+import (
+	"errors"
+	"fmt"
+
+	"busbar/internal/bench"
+	"busbar/internal/coll"
+	"busbar/internal/loop"
+	"busbar/rank/launch"
+)
+
+// besides is a prepared operation that can run beside another one. The error of beside is an *UnsupportedError (of
+// bench) where the library has none that returns before it is done.
+type besides interface {
+	bench.Operation
+	bench.Noter
+	beside() (loop.Part, error)
+}
+
+func (o *hostOperation) beside() (loop.Part, error) {
+	a, err := o.call.Async()
+	return loop.Part{Async: a, Failed: func(code int) error { return o.call.failed(&loop.StepError{Code: code}) }}, err
+}
+
+func (o *ncclOperation) beside() (loop.Part, error) {
+	return loop.Part{Steps: o.op.Steps(), Failed: o.op.Error}, nil
+}
+
+// Pair is a world divided in two ways at once. Its cases are operations of both dimensions, or of one.
+type Pair struct {
+	h       *Host
+	whole   *World
+	of      [2]Backend // in this rank's groups
+	ranks   [2]int     // this rank in them
+	barrier *launch.Barrier
+	number  int // NCCL: by which a rank ends the operations of all ranks
+}
+
+// NewPair makes a backend of those of this rank's groups, with its ranks in them. The ranks of whole start the
+// operations of a case together, those of the first dimension before those of the second. Collective over whole.
+func NewPair(whole *World, of [2]Backend, ranks [2]int) (p *Pair, err error) {
+	p = &Pair{whole: whole, of: of, ranks: ranks}
+	switch b := of[0].(type) {
+	case *ncclBackend:
+		p.h = b.l.h
+	case *mpiBackend:
+		p.h = b.h
+	}
+	if p.barrier, err = NewBarrier(whole.Group); err != nil {
+		return nil, err
+	}
+	return p, p.renumber()
+}
+
+// renumber gives the communicators of both dimensions a number in common, equal on all ranks. Collective.
+func (p *Pair) renumber() error {
+	n := int64(0)
+	if p.whole.Rank == 0 {
+		n = int64(p.h.nextCommunicator())
+	}
+	err := launch.Broadcast(p.whole.Group, &n)
+	p.number = int(n)
+	return err
+}
+
+// pairOperation is the operations of a case.
+type pairOperation struct {
+	*Pair
+	dims   []int // of each part
+	parts  []besides
+	beside *loop.Beside
+	loop   *loop.Loop
+	views  []bench.Buffers
+	notes  []string
+}
+
+// Prepare implements bench.Backend.
+func (p *Pair) Prepare(c coll.Case) (bench.Operation, error) {
+	o := &pairOperation{Pair: p, dims: c.Groups.Measured()}
+	if err := o.bind(c); err != nil {
+		return nil, errors.Join(err, o.Close())
+	}
+	return o, nil
+}
+
+func (o *pairOperation) bind(c coll.Case) error {
+	var bound []loop.Part
+	names := c.Groups.Division.Dimensions()
+	for _, k := range o.dims {
+		of := c.In(k)
+		operation, err := o.of[k].Prepare(of)
+		if err != nil {
+			return err
+		}
+		part := operation.(besides)
+		o.parts = append(o.parts, part)
+		functions, err := part.beside()
+		if err != nil {
+			return err
+		}
+		bound = append(bound, functions)
+		view := part.Buffers()[0]
+		view.Of = &bench.Part{Name: names[k].Name + " " + of.Collective.String(), Case: of, Rank: o.ranks[k]}
+		o.views, o.notes = append(o.views, view), append(o.notes, part.Notes()...)
+	}
+	if len(o.views) == 2 {
+		o.views[0].Beside = &o.views[1]
+		o.notes = append(o.notes, fmt.Sprintf("the time is that of both operations; size and bandwidth are those of %s",
+			o.views[0].Of.Name))
+	}
+	var err error
+	if o.beside, err = loop.NewBeside(bound, o.barrier.Step, o.barrier.Context); err != nil {
+		return err
+	}
+	o.loop, err = loop.New(o.beside.Steps(), bench.MaxBatches)
+	first, ok := o.of[0].(*ncclBackend)
+	if err != nil || !ok {
+		return err
+	}
+	o.loop.KeepInStep()
+	o.h.Interrupts.guard(o.number, func() {
+		first.comm.Interrupt()
+		o.of[1].(*ncclBackend).comm.Interrupt()
+	})
+	return nil
+}
+
+// Close closes what the pair has of its own.
+func (p *Pair) Close() error { return p.barrier.Close() }
+
+func (o *pairOperation) Buffers() []bench.Buffers { return o.views[:1] }
+
+func (o *pairOperation) Notes() []string { return o.notes }
+
+// Run implements bench.Operation.
+func (o *pairOperation) Run(batches, n int) (bench.Stamps, error) {
+	if first, ok := o.of[o.dims[0]].(*ncclBackend); ok {
+		last := o.of[o.dims[len(o.dims)-1]].(*ncclBackend)
+		s, err := first.run(o.loop, batches, n, ncclCalls{failed: o.beside.Failed, issued: func() bool { return true },
+			over: func() error { return last.comm.AsyncError() }})
+		var lost *bench.OperationError
+		if errors.As(err, &lost) && lost.Status != "" {
+			_ = last.comm.Abort() // as run does with the first one where others may be inside NCCL
+		}
+		return s, err
+	}
+	o.h.Watch.Attach(o.loop, nil)
+	s, err := o.loop.Run(batches, n)
+	var step *loop.StepError
+	if errors.As(err, &step) {
+		err = o.beside.Failed(step.Code)
+	}
+	return bench.Stamps(s), err
+}
+
+func (o *pairOperation) Close() (err error) {
+	o.h.Watch.Attach(nil, nil)
+	if o.loop != nil {
+		o.loop.Close()
+	}
+	if o.beside != nil {
+		o.beside.Close()
+	}
+	for _, part := range o.parts {
+		err = errors.Join(err, part.Close())
+	}
+	o.parts = nil
+	return err
+}
+
+// Recover implements bench.Recoverer: NCCL's communicators of both dimensions are made anew.
+func (p *Pair) Recover() error {
+	for _, d := range p.of {
+		if err := d.(bench.Recoverer).Recover(); err != nil {
+			return err
+		}
+	}
+	return p.renumber()
+}
