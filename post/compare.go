@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -10,9 +11,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"busbar/internal/document"
-	"busbar/internal/result"
+	"busbar/internal/notice"
 	"busbar/post/atomicfile"
 	"busbar/post/compare"
+	"busbar/post/fleet"
 	"busbar/post/notices"
 	"busbar/post/usage"
 )
@@ -20,18 +22,15 @@ import (
 // comparer is what post compare was asked to do.
 type comparer struct {
 	streams
-	result.MergeOptions
+	compare.Options
 	outputFlags
-	by, base, out     string
-	margin, failAbove string
-	strict            bool
-	seed              uint64
+	out, baseline, margin, failAbove string
 }
 
 func newCompare(to streams) *cobra.Command {
 	c := &comparer{streams: to}
 	cmd := &cobra.Command{
-		Use:     "compare [flags] A B [C...]  or  compare --by WORD [flags] [FILE|DIR...]",
+		Use:     "compare [flags] A B [C...]  or  compare {--by WORD|--baseline DIR} [FILE|DIR...]",
 		Short:   "Compare runs: regressions, improvements, significance",
 		GroupID: "results",
 		Long: `Compares files or folders of results point by point, each with the first. With
@@ -53,45 +52,58 @@ settings are equal. Training steps (rank --step) are compared by their
 overlapped step: same model, bucket size, computation and world size. compare
 lists points without a partner, points that failed on one side, and other
 differences between the sides. docs/compare.md has the formulas and a nightly
-check.`,
+check.
+
+With --baseline it compares nodes, or sets of nodes, of tonight (what is named):
+with the fleet, and with their own earlier nights (DIR). The verdicts are below
+(the fleet), slower (than before), within, no-verdict (fewer than 8 nodes).`,
 		Example: `  post compare baseline results
   post compare --by variant results
   post compare --fail-above 5% baseline tonight        # exit status 7 if worse
-  post compare -o comparison baseline monday tuesday   # and Markdown, JSON`,
+  post compare -o comparison baseline monday tuesday   # and Markdown, JSON
+  post compare --baseline nights nights/2026-11-28     # each node of a fleet`,
 		ValidArgsFunction: resultFiles,
 		RunE:              c.run,
 	}
 	f := cmd.Flags()
-	f.StringVar(&c.by, "by", "", "split by this `WORD`: variant, library, …")
-	f.StringVar(&c.base, "base", "", "compare with the side of this `NAME`")
+	f.StringVar(&c.By, "by", "", "split by this `WORD`: variant, library, …")
+	f.StringVar(&c.baseline, "baseline", "", "compare the nodes of a fleet, with earlier nights in `DIR`")
+	f.StringVar(&c.Base, "base", "", "compare with the side of this `NAME`")
 	f.StringVarP(&c.out, "out", "o", "", "also write compare.md and compare.json into this `DIR`")
 	f.StringVar(&c.margin, "margin", "3%", "differences up to this `PERCENT` are none")
 	f.StringVar(&c.failAbove, "fail-above", "",
 		"exit status 7 if a point is worse by more than this `PERCENT`, or fails")
-	f.BoolVar(&c.strict, "strict", false, "err in 1 % of comparisons, not in 5 %; intervals of 99 %")
-	f.Uint64Var(&c.seed, "seed", 1, "`NUMBER` that draws start from, where there are too many launches for all ways")
+	f.BoolVar(&c.Strict, "strict", false, "err in 1 % of comparisons, not in 5 %; intervals of 99 %")
+	f.Uint64Var(&c.Seed, "seed", 1, "`NUMBER` that draws start from, where there are too many launches for all ways")
 	rehearsedFlag(cmd, &c.MergeOptions)
 	c.flags(f)
 	return cmd
 }
 
 func (c *comparer) run(cmd *cobra.Command, args []string) error {
-	limits, err := c.limits(cmd)
-	if err == nil {
-		err = c.Check()
-	}
-	if err != nil {
+	if err := cmp.Or(c.limits(cmd), c.Check()); err != nil {
 		return usage.New(err)
 	}
-	all, lacking, notes, err := compare.Results(cmd.Context(), &compare.Options{
-		MergeOptions: c.MergeOptions, Args: args, Divide: cmd.Flags().Changed("by"), By: c.by, Base: c.base,
-		Limits: limits, Strict: c.strict, Seed: c.seed,
-	})
+	c.Args, c.Divide = args, cmd.Flags().Changed("by")
+	if cmd.Flags().Changed("baseline") {
+		f, err := fleet.Compare(cmd.Context(), &c.Options, c.baseline)
+		if err != nil {
+			return err
+		}
+		return c.finish(cmd.Context(), f.Document(c.Kept), f.Notes, f.Exceeded(), f.Charts())
+	}
+	all, lacking, notes, err := compare.Results(cmd.Context(), &c.Options)
 	if err != nil {
 		return err
 	}
 	all.Ignore(c.Shows)
-	doc := all.Document(c.Kept(lacking))
+	return c.finish(cmd.Context(), all.Document(c.Kept(lacking)), notes, all.Exceeded(), nil)
+}
+
+// finish writes and prints a document, with the notices on what was read.
+func (c *comparer) finish(
+	ctx context.Context, doc *document.Document, notes []notice.Notice, exceeded error, charts []atomicfile.Named,
+) error {
 	notes = c.Kept(notes)
 	doc.Notices = append(slices.Clone(notes), doc.Notices...)
 	if c.out != "" {
@@ -100,27 +112,27 @@ func (c *comparer) run(cmd *cobra.Command, args []string) error {
 			{Name: "compare.md", Write: func(w io.Writer) error { return doc.Write(w, document.Markdown) }},
 			{Name: "compare.json", Write: func(w io.Writer) error { return doc.Write(w, document.JSON) }},
 		}
-		if err := atomicfile.WriteAll(cmd.Context(), c.out, files, wrote); err != nil {
+		if err := atomicfile.WriteAll(ctx, c.out, append(files, charts...), wrote); err != nil {
 			return err
 		}
 	}
-	err = c.write(doc, c.stdout)
+	err := c.write(doc, c.stdout)
 	note(c.stderr, notes)
 	if failOn := (*notices.FailOnError)(nil); err != nil && !errors.As(err, &failOn) {
 		return err
 	}
-	return cmp.Or(all.Exceeded(), err)
+	return cmp.Or(exceeded, err)
 }
 
-// limits are those that flags give.
-func (c *comparer) limits(cmd *cobra.Command) (l compare.Limits, err error) {
-	if l.Margin, err = compare.ParsePercent(c.margin); err != nil {
-		return l, fmt.Errorf("--margin %w", err)
+// limits reads those that flags give.
+func (c *comparer) limits(cmd *cobra.Command) (err error) {
+	if c.Limits.Margin, err = compare.ParsePercent(c.margin); err != nil {
+		return fmt.Errorf("--margin %w", err)
 	}
 	if cmd.Flags().Changed("fail-above") {
-		if l.FailAbove, err = compare.ParsePercent(c.failAbove); err != nil {
-			return l, fmt.Errorf("--fail-above %w", err)
+		if c.Limits.FailAbove, err = compare.ParsePercent(c.failAbove); err != nil {
+			return fmt.Errorf("--fail-above %w", err)
 		}
 	}
-	return l, nil
+	return nil
 }

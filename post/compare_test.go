@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"path/filepath"
 	"reflect"
 	"slices"
@@ -320,5 +321,46 @@ func TestCompareWithoutAPair(t *testing.T) {
 	}
 	if p := got.Comparisons[0].Points[3]; p.Ratio == nil || p.Verdict != "worse" {
 		t.Errorf("%+v", p)
+	}
+}
+
+// A slow node of a fleet sets the exit status, has a row in the table, and is in the chart.
+func TestCompareFleet(t *testing.T) {
+	dir := t.TempDir()
+	for night, name := range []string{"before", "tonight"} {
+		for node := range 9 {
+			f := fixtures["tiny"]
+			f.launch = 20*night + node
+			f.edit = func(run *result.Run, records []*result.Record, end *result.End) {
+				run.Machine.Host = fmt.Sprint("node", node)
+				if run.Start = run.Start.AddDate(0, 0, night); node == 5 && night == 1 {
+					slower(1.5)(run, records, end)
+				}
+			}
+			f.save(t, filepath.Join(dir, name))
+		}
+	}
+	before, now, files := filepath.Join(dir, "before"), filepath.Join(dir, "tonight"), filepath.Join(dir, "files")
+	for limit, want := range map[string]int{"10%": codeExceeded, "60%": codeDone} {
+		var stdout, stderr bytes.Buffer
+		code := exitCode(run(t.Context(), []string{"compare", "--baseline", before, "--fail-above", limit, "-o", files,
+			now}, &stdout, &stderr), &stderr)
+		if row := "node5  below"; code != want || !strings.Contains(stdout.String(), row) ||
+			strings.Count(stderr.String(), "wrote") != 4 {
+			t.Errorf("--fail-above %s: exit %d, %s%s", limit, code, &stdout, &stderr)
+		}
+	}
+	text, err := os.ReadFile(filepath.Join(files, "compare.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got struct {
+		Kind   string
+		Counts map[string]int
+		Curves []struct{ Node, Verdict, Since string }
+	}
+	if err := json.Unmarshal(text, &got); err != nil || got.Kind != "fleet" || got.Counts["below"] != 1 ||
+		got.Counts["within"] != 8 || got.Curves[0].Node != "node5" || got.Curves[0].Since != "tonight" {
+		t.Errorf("%v, %s", err, text)
 	}
 }

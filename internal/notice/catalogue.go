@@ -86,6 +86,7 @@ func init() {
 		SourceReports{}, RanksContradicted{}, RowTorn{}, LineNotImported{}, RunSignalled{}, RunHung{}, RankGone{},
 		Published{}, NoPublished{}, RankCrashed{}, SourceIncomplete{}, NoBucketValues{}, BestBucket{},
 		StepComputation{}, StepPointsMissing{},
+		SlowNodes{}, NodesFailed{}, NodesMissing{}, NoFleetVerdict{}, FleetBasis{}, UnnamedRuns{},
 		ExposedCommunication{}, NoExposedCommunication{}, CommunicationNegligible{}, CommunicationLocal{},
 		StepInterference{}, ReportLeftOut{}, MoreStepRuns{})
 }

@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"time"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
@@ -71,8 +72,12 @@ func (f Figure) scale(p *plot.Plot, labels int) {
 // scale fits an axis to values.
 func (u Unit) scale(a *plot.Axis, values []float64, labels int) {
 	lo, hi := slices.Min(values), slices.Max(values)
-	if u == GBps {
+	switch u {
+	case GBps:
 		a.Min, a.Max, a.Tick.Marker = 0, hi*1.04, linear(number)
+		return
+	case Days: // over a week or more, so that no label comes twice
+		a.Min, a.Max, a.Tick.Marker = min(lo-0.5, hi-6.5), hi+0.5, linear(date)
 		return
 	}
 	a.Scale = plot.LogScale{}
@@ -214,6 +219,8 @@ func (format decades) Ticks(lo, hi float64) (ticks []plot.Tick) {
 	}
 	return ticks
 }
+
+func date(day float64) string { return time.Unix(86400*int64(day), 0).UTC().Format("01-02") }
 
 func number(v float64) string { return strconv.FormatFloat(v, 'g', 6, 64) }
 

@@ -1,0 +1,48 @@
+package stats
+
+import "slices"
+
+// MinPeers is the minimum number of values for PeerTails: fewer leave a test without power.
+const MinPeers = 8
+
+// PeerTails returns for each of MinPeers or more values the probability of one as high above the median, if all are
+// normal with the same mean and variance; 1 at or below the median. Up to half of the values may be outliers. The
+// probabilities are those of Student with peerShare·(n−1) degrees of freedom, an upper bound by simulation.
+func PeerTails(x []float64) []float64 {
+	center, s, df, p := Median(x), qn(x), peerShare*float64(len(x)-1), make([]float64, len(x))
+	for i, v := range x {
+		if p[i] = 1; v > center {
+			p[i] = studentTail(df, (v-center)/s)
+		}
+	}
+	return p
+}
+
+const (
+	peerShare = 0.5
+	mostOfQn  = 200 // values of which qn compares all pairs; of more it takes as many quantiles
+)
+
+// qn is the standard deviation of normal values by Qn of Rousseeuw & Croux (JASA 88, 1993): a quantile of the
+// distances of all pairs. It has twice the efficiency of the median of the distances to the median.
+func qn(x []float64) float64 {
+	sorted := sortedCopy(x)
+	if last := len(x) - 1; last >= mostOfQn {
+		for i := range mostOfQn {
+			sorted[i] = sorted[i*last/(mostOfQn-1)]
+		}
+		sorted = sorted[:mostOfQn]
+	}
+	n, gaps := len(sorted), []float64(nil)
+	for i, v := range sorted {
+		for _, w := range sorted[i+1:] {
+			gaps = append(gaps, w-v)
+		}
+	}
+	slices.Sort(gaps)
+	bias := 3.8
+	if n%2 == 1 {
+		bias = 1.4
+	}
+	return 2.2219 * float64(n) / (float64(n) + bias) * gaps[(n/2+1)*(n/2)/2-1]
+}
