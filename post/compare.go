@@ -30,7 +30,7 @@ type comparer struct {
 func newCompare(to streams) *cobra.Command {
 	c := &comparer{streams: to}
 	cmd := &cobra.Command{
-		Use:     "compare [flags] A B [C...]  or  compare {--by WORD|--baseline DIR} [FILE|DIR...]",
+		Use:     "compare [flags] A B [C...]  or  compare --by WORD [flags] [FILE|DIR...]",
 		Short:   "Compare runs: regressions, improvements, significance",
 		GroupID: "results",
 		Long: `Compares files or folders of results point by point, each with the first. With

@@ -7,9 +7,10 @@ const MinPeers = 8
 
 // PeerTails returns for each of MinPeers or more values the probability of one as high above the median, if all are
 // normal with the same mean and variance; 1 at or below the median. Up to half of the values may be outliers. The
-// probabilities are those of Student with peerShare·(n−1) degrees of freedom, an upper bound by simulation.
+// probabilities are those of Student with peerShare·(n−1) degrees of freedom, an upper bound by simulation, or with
+// peerTails, which also bounds them for tails like those of Student with 5.
 func PeerTails(x []float64) []float64 {
-	center, s, df, p := Median(x), qn(x), peerShare*float64(len(x)-1), make([]float64, len(x))
+	center, s, df, p := Median(x), qn(x), min(peerShare*float64(len(x)-1), peerTails), make([]float64, len(x))
 	for i, v := range x {
 		if p[i] = 1; v > center {
 			p[i] = studentTail(df, (v-center)/s)
@@ -19,7 +20,8 @@ func PeerTails(x []float64) []float64 {
 }
 
 const (
-	peerShare = 0.5
+	peerShare = 0.6
+	peerTails = 20
 	mostOfQn  = 200 // values of which qn compares all pairs; of more it takes as many quantiles
 )
 

@@ -147,7 +147,7 @@ func TestBaselineCompletesFleet(t *testing.T) {
 
 // The rates of docs/compare.md: of fleets without a slow node with any accusation, and of slow nodes found.
 func TestRates(t *testing.T) {
-	fleets := 400
+	fleets := 100
 	if needs.Shortened(t) {
 		fleets = 20
 	}

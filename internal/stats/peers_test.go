@@ -1,0 +1,39 @@
+package stats
+
+import (
+	"fmt"
+	"testing"
+
+	"busbar/internal/needs"
+)
+
+// PeerTails is at most its nominal rate, whatever the number of tests besides; outliers do not hide each other.
+func TestPeerTails(t *testing.T) {
+	fleets := 20000
+	if needs.Shortened(t) {
+		fleets = 2000
+	}
+	for _, n := range []int{MinPeers, 9, 16, 64, 300} {
+		for _, alpha := range []float64{0.05, 0.001} {
+			r, wrong := seeded(uint64(n)), percent{}
+			for range fleets * 8 / n {
+				accused := false
+				for _, p := range PeerTails(normal.sample(r, n)) {
+					accused = accused || p*float64(n) <= alpha
+				}
+				wrong.add(accused)
+			}
+
+			wantPercent(t, fmt.Sprint(n, " at ", alpha), wrong, 0, 100*alpha+0.05)
+		}
+	}
+	x := normal.sample(seeded(1), 20)
+	for i := range 8 {
+		x[i] += 30
+	}
+	for i, p := range PeerTails(x) {
+		if p < 1e-4 != (i < 8) {
+			t.Errorf("value %d of 20, 8 of which are outliers: p = %g", i, p)
+		}
+	}
+}
