@@ -86,7 +86,7 @@ func init() {
 		SourceReports{}, RanksContradicted{}, RowTorn{}, LineNotImported{}, RunSignalled{}, RunHung{}, RankGone{},
 		Published{}, NoPublished{}, RankCrashed{}, SourceIncomplete{}, NoBucketValues{}, BestBucket{},
 		StepComputation{}, StepPointsMissing{},
-		SlowNodes{}, NodesFailed{}, NodesMissing{}, NoFleetVerdict{}, FleetBasis{}, UnnamedRuns{},
+		FleetNodes{}, FleetBasis{},
 		ExposedCommunication{}, NoExposedCommunication{}, CommunicationNegligible{}, CommunicationLocal{},
 		StepInterference{}, ReportLeftOut{}, MoreStepRuns{})
 }

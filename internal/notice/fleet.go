@@ -1,67 +1,51 @@
 package notice
 
+import "slices"
+
 // Notices on the nodes of a fleet. docs/compare.md has the rules. Ratios are of times.
 
-// FleetReference is what a node is compared with.
-type FleetReference string
+// FleetVerdict is how a node compares.
+type FleetVerdict string
 
-// The references.
+// The verdicts.
 const (
-	OtherNodes FleetReference = "fleet"
-	OwnHistory FleetReference = "history"
+	FailedTonight    FleetVerdict = "failed"
+	BelowFleet       FleetVerdict = "below"
+	SlowerThanBefore FleetVerdict = "slower"
+	WithinFleet      FleetVerdict = "within"
+	NoFleetVerdict   FleetVerdict = "no-verdict"
 )
 
-var fleetReferenceTexts = map[FleetReference]string{OtherNodes: "the fleet", OwnHistory: "their own history"}
+// FleetVerdicts are the verdicts, the worst first.
+var FleetVerdicts = []FleetVerdict{FailedTonight, BelowFleet, SlowerThanBefore, WithinFleet, NoFleetVerdict}
 
-func (r FleetReference) String() string { return fleetReferenceTexts[r] }
+var fleetVerdictTexts = []string{"failed points that other nodes measured", "slower than the fleet",
+	"slower than in earlier nights", "within the fleet", "without a verdict"}
 
-// SlowNodes reports nodes that are slower than a reference.
-type SlowNodes struct {
-	Nodes   int            `json:"nodes"`
-	Of      int            `json:"of"`
-	Against FleetReference `json:"against"`
-	Name    string         `json:"slowest"`
-	Ratio   SideRatio      `json:"ratio"`
-	Where   string         `json:"where"`
-	Since   string         `json:"since"` // a date, or tonight
-}
+// Rank is 0 for the worst.
+func (v FleetVerdict) Rank() int { return slices.Index(FleetVerdicts, v) }
 
-// NodesFailed reports points that failed on some nodes only.
-type NodesFailed struct {
-	Points int    `json:"points"`
-	Names  Values `json:"nodes"`
-}
+func (v FleetVerdict) String() string { return fleetVerdictTexts[v.Rank()] }
 
-// NodesMissing reports nodes that only the baseline has.
-type NodesMissing struct {
-	Names Values `json:"nodes"`
-}
-
-// NoFleetVerdict reports nodes that could not be compared with a reference.
-type NoFleetVerdict struct {
-	Nodes   int            `json:"nodes"`
-	Of      int            `json:"of"`
-	Against FleetReference `json:"against"`
+// FleetNodes reports nodes with a verdict. Where it is failed, the severity is error.
+type FleetNodes struct {
+	Nodes   int          `json:"nodes"`
+	Of      int          `json:"of"`
+	Verdict FleetVerdict `json:"verdict"`
+	Name    string       `json:"worst"`
+	Ratio   SideRatio    `json:"ratio,omitempty"`
+	Where   string       `json:"where"`
+	Since   string       `json:"since,omitempty"` // a date, or tonight
 }
 
 // FleetBasis reports what verdicts are based on.
 type FleetBasis struct {
-	Alpha    Share `json:"alpha"`
-	Tests    int   `json:"tests"`
-	Nodes    int   `json:"nodes"`
-	Nights   int   `json:"nights"`                   // in the baseline
-	Borrowed int   `json:"baseline_nodes,omitempty"` // that complete the fleet
-}
-
-// UnnamedRuns reports runs without a host.
-type UnnamedRuns struct {
-	Runs int `json:"runs"`
+	Alpha  Share `json:"alpha"`
+	Tests  int   `json:"tests"`
+	Dated  int   `json:"nodes_with_history"`
+	Nights int   `json:"nights"` // in the baseline
 }
 
 // Code identifies the notice, as all methods below do.
-func (SlowNodes) Code() Code      { return "nodes-slower" }
-func (NodesFailed) Code() Code    { return "nodes-failed" }
-func (NodesMissing) Code() Code   { return "nodes-missing" }
-func (NoFleetVerdict) Code() Code { return "nodes-without-verdict" }
-func (FleetBasis) Code() Code     { return "fleet-basis" }
-func (UnnamedRuns) Code() Code    { return "runs-without-host" }
+func (FleetNodes) Code() Code { return "fleet-nodes" }
+func (FleetBasis) Code() Code { return "fleet-basis" }

@@ -6,210 +6,192 @@ import (
 	"math"
 	"slices"
 
+	"busbar/internal/notice"
 	"busbar/internal/stats"
 	"busbar/internal/units"
 	"busbar/post/compare"
 )
 
-// MinNights is the minimum number of earlier nights for a history.
-const MinNights = 3
-
-// spread is how far the nodes lie apart. A level is the natural logarithm of a node's time over the median of all nodes
-// in that night: the median of up to three neighbouring sizes, so that an outlier at one size has no effect.
-type spread struct {
-	groups [][]cell         // by size and night, of enough nodes each
-	median map[cell]float64 // s, by size and night
-	level  map[cell]float64
-	past   map[cell]history // by size and node
-	lent   map[string]bool  // nodes of the baseline that complete tonight's
-}
-
-// history is the levels before tonight, in order.
-type history struct {
-	nights []string
-	levels []float64
-}
-
-// trial is one size of a curve on one node, tonight.
-type trial struct {
-	cell
-	of            *times
-	verdict       Verdict
-	level, change float64 // change is to the median of the history; NaN: not tested
-	p, pChange    float64
-}
-
-// Verdict is how a node compares.
-type Verdict string
-
-// The verdicts, the worst first.
 const (
-	Below     Verdict = "below"  // slower than the fleet
-	Slower    Verdict = "slower" // than its own history
-	Within    Verdict = "within"
-	NoVerdict Verdict = "no-verdict"
+	minNights = 3 // of a history
+	blockSize = 3 // neighbouring sizes whose median is tested, so that an outlier at one size has no effect
 )
 
-var verdicts = []Verdict{Below, Slower, Within, NoVerdict}
+// Result is the worst block of sizes of a curve on a node, as it is in the JSON. Ratios are of times; what is unknown
+// is left out.
+type Result struct {
+	place                        // of the largest size
+	Verdict  notice.FleetVerdict `json:"verdict"`
+	Curve    string              `json:"curve"`
+	Time     float64             `json:"time_s,omitempty"`
+	Ratio    float64             `json:"ratio,omitempty"`
+	P        float64             `json:"p"` // times the number of tests, as is the next
+	HistoryP float64             `json:"history_p"`
+	History  float64             `json:"history_ratio,omitempty"`
+	Since    string              `json:"since,omitempty"`
+	past     []value             // levels before tonight, in order
+}
 
-// excess is by how much the node is slower than what the verdict refers to.
-func (x *trial) excess() float64 {
-	if x.verdict == Slower {
-		return x.change
+// excess is the ratio that the verdict is about.
+func (r Result) excess() float64 {
+	if r.Verdict == notice.SlowerThanBefore {
+		return r.History
 	}
-	return x.level
+	return r.Ratio
 }
 
-// worst orders tests.
-func worst(a, b trial) int {
-	return cmp.Or(cmp.Compare(slices.Index(verdicts, a.verdict), slices.Index(verdicts, b.verdict)),
-		cmp.Compare(b.excess(), a.excess()), cmp.Compare(a.node, b.node), cmp.Compare(a.size, b.size),
-		cmp.Compare(a.of.title, b.of.title))
+// worst orders results.
+func worst(a, b Result) int {
+	return cmp.Or(cmp.Compare(a.Verdict.Rank(), b.Verdict.Rank()), cmp.Compare(b.excess(), a.excess()),
+		cmp.Compare(a.Node, b.Node), cmp.Compare(a.Curve, b.Curve), cmp.Compare(a.Size, b.Size))
 }
 
-// cells are all of a curve, by size, night and node.
-func (t *times) cells() []cell {
-	return slices.SortedFunc(maps.Keys(t.seconds), func(a, b cell) int {
-		return cmp.Or(cmp.Compare(a.size, b.size), cmp.Compare(a.night, b.night), cmp.Compare(a.node, b.node))
+// median is that of several values.
+func median(all []value) float64 {
+	var x []float64
+	for _, v := range all {
+		x = append(x, v.v)
+	}
+	return stats.Median(x)
+}
+
+// groups are the values at the same place, after blank has cleared a part of it.
+func groups(all []value, blank func(*place)) [][]value {
+	return units.GroupBy(all, func(v value) place {
+		blank(&v.place)
+		return v.place
 	})
 }
 
-// lend adds the newest times of nodes that were not measured tonight, where tonight's are too few for a fleet.
-func (t *times) lend(judged map[string]bool) {
-	cells, n := t.cells(), map[int64]int{}
-	for _, at := range cells {
-		if at.night == tonight {
-			n[at.size]++
-		}
+func anyNode(p *place) { p.Node = "" }
+
+// medians are those of the values at the same place.
+func medians(all []value) (one []value) {
+	for _, same := range groups(all, func(*place) {}) {
+		one = append(one, value{same[0].place, median(same)})
 	}
-	for _, at := range cells {
-		if n[at.size] > 0 && n[at.size] < stats.MinPeers && !judged[at.node] {
-			t.seconds[cell{at.size, tonight, at.node}], t.lent[at.node] = t.seconds[at], true
-		}
-	}
+	return one
 }
 
-// spreadOut computes the levels.
-func (t *times) spreadOut(judged map[string]bool) {
-	t.spread = spread{median: map[cell]float64{}, level: map[cell]float64{}, past: map[cell]history{},
-		lent: map[string]bool{}}
-	t.lend(judged)
-	for _, same := range units.GroupBy(t.cells(), func(at cell) cell { return cell{at.size, at.night, ""} }) {
-		if len(same) >= stats.MinPeers {
-			t.groups = append(t.groups, same)
-		}
-	}
-	excess, sizes := map[cell]float64{}, []int64(nil)
-	for _, same := range t.groups {
-		var seconds []float64
-		for _, at := range same {
-			seconds = append(seconds, stats.Median(t.seconds[at]))
-		}
-		median := stats.Median(seconds)
-		t.median[cell{same[0].size, same[0].night, ""}], sizes = median, append(sizes, same[0].size)
-		for i, at := range same {
-			excess[at] = math.Log(seconds[i] / median)
-		}
-	}
-	sizes = slices.Compact(sizes)
-	for _, same := range t.groups {
-		i, _ := slices.BinarySearch(sizes, same[0].size)
-		for _, at := range same {
-			var near []float64
-			for _, size := range sizes[max(0, i-1):min(len(sizes), i+2)] {
-				if e, known := excess[cell{size, at.night, at.node}]; known {
-					near = append(near, e)
-				}
-			}
-			level := stats.Median(near)
-			if t.level[at] = level; at.night != tonight {
-				of := cell{at.size, "", at.node}
-				h := t.past[of]
-				t.past[of] = history{append(h.nights, at.night), append(h.levels, level)}
+// newest are, as times of tonight, the newest times of nodes that were not measured tonight, of sizes for which
+// tonight's are too few for a fleet.
+func (f *Fleet) newest(times []value) []value {
+	n, lent := map[place]int{}, map[place]value{}
+	for _, t := range slices.Backward(times) { // tonight's come first, then the newest
+		node := t.Node
+		if t.Node = ""; t.night == tonight {
+			n[t.place]++
+		} else if t.night = tonight; n[t.place] > 0 && n[t.place] < stats.MinPeers && !f.nodes[node] {
+			if t.Node = node; lent[t.place].v == 0 {
+				lent[t.place] = t
 			}
 		}
 	}
+	return slices.Collect(maps.Values(lent))
 }
 
-// tests tests the nodes of tonight; n is how many tests these are.
-func (t *times) tests(judged map[string]bool) (all []trial, n int) {
-	for _, same := range t.groups {
-		if same[0].night != tonight {
+// levels are the levels of each node in each night by block of sizes, and which sizes have a fleet in a night.
+func (f *Fleet) levels() (levels []value, fleet map[place]bool, times map[place]float64) {
+	slices.SortStableFunc(f.times, func(a, b value) int { return cmp.Compare(a.night, b.night) })
+	all := medians(f.times)
+	all = append(all, f.newest(all)...)
+	fleet, times = map[place]bool{}, map[place]float64{}
+	sizes := map[int][]int64{}
+	for _, t := range all {
+		if sizes[t.of] = append(sizes[t.of], t.Size); t.night == tonight {
+			times[t.place] = t.v
+		}
+	}
+	for c, of := range sizes {
+		slices.Sort(of)
+		sizes[c] = slices.Compact(of)
+	}
+	for _, same := range groups(all, anyNode) {
+		if len(same) < stats.MinPeers {
 			continue
 		}
-		var levels, changes []float64
-		var known []int
-		for i, at := range same {
-			levels = append(levels, t.level[at])
-			if h := t.past[cell{at.size, "", at.node}]; len(h.levels) >= MinNights {
-				known, changes = append(known, i), append(changes, levels[i]-stats.Median(h.levels))
-			}
-		}
-		found := make([]trial, len(same))
-		for i, p := range stats.PeerTails(levels) {
-			found[i] = trial{cell: same[i], of: t, level: levels[i], p: p, change: math.NaN(), pChange: math.NaN()}
-		}
-		if len(changes) >= stats.MinPeers {
-			for k, p := range stats.PeerTails(changes) {
-				found[known[k]].change, found[known[k]].pChange = changes[k], p
-			}
-		}
-		for _, x := range found {
-			if judged[x.node] {
-				if all, n = append(all, x), n+1; !math.IsNaN(x.change) {
-					n++
-				}
-			}
+		at, m := same[0].place, median(same)
+		anyNode(&at)
+		fleet[at] = true
+		of := sizes[at.of]
+		i, _ := slices.BinarySearch(of, at.Size)
+		top := of[min(len(of), i/blockSize*blockSize+blockSize)-1]
+		for _, t := range same {
+			t.Size, t.v = top, math.Log(t.v/m)
+			levels = append(levels, t)
 		}
 	}
-	return all, n
+	return medians(levels), fleet, times
 }
 
-// judge finds the worst size of each curve on each node. The Bonferroni correction is over all tests.
+// test tests the nodes at one block of sizes.
+func (f *Fleet) test(now []value, past map[place][]value) (all []Result) {
+	var levels, changes []float64
+	var known []int
+	for i, t := range now {
+		h := past[t.place]
+		levels, all = append(levels, t.v), append(all, Result{place: t.place, Ratio: math.Exp(t.v), past: h})
+		if len(h) >= minNights {
+			known, changes = append(known, i), append(changes, t.v-median(h))
+		}
+	}
+	for i, p := range stats.PeerTails(levels) {
+		all[i].P, all[i].HistoryP = p, 1
+	}
+	if len(changes) >= stats.MinPeers {
+		for k, p := range stats.PeerTails(changes) {
+			r := &all[known[k]]
+			r.History, r.HistoryP = math.Exp(changes[k]), p
+		}
+	}
+	return slices.DeleteFunc(all, func(r Result) bool { return !f.nodes[r.Node] })
+}
+
+// judge finds the worst sizes of each curve on each node. The Bonferroni correction is over all tests.
 func (f *Fleet) judge() {
-	var all []trial
-	judged, curves := f.nodes[tonight], f.ordered()
-	for _, t := range curves {
-		t.spreadOut(judged)
-		found, n := t.tests(judged)
-		all, f.tests = append(all, found...), f.tests+n
-		for at := range t.failed {
-			if t.median[cell{at.size, tonight, ""}] > 0 {
-				f.fails[at.node]++
-			}
+	levels, fleet, times := f.levels()
+	past, all := map[place][]value{}, []Result(nil)
+	for _, same := range groups(levels, anyNode) {
+		if same[0].night == tonight {
+			all = append(all, f.test(same, past)...)
+			continue
+		}
+		for _, t := range same { // earlier nights come first
+			k := t.place
+			k.night = tonight
+			past[k] = append(past[k], t)
 		}
 	}
-	type key struct {
-		of   *times
-		node string
-	}
-	best := map[key]trial{}
-	limit, margin := f.alpha()/float64(f.tests), math.Log1p(f.Limits.Margin)
-	for _, x := range all {
-		switch {
-		case x.p <= limit && x.level > margin:
-			x.verdict = Below
-		case x.pChange <= limit && x.change > margin:
-			x.verdict = Slower
-		default:
-			x.verdict = Within
-		}
-		if old, is := best[key{x.of, x.node}]; !is || worst(x, old) < 0 {
-			best[key{x.of, x.node}] = x
+	for _, r := range all {
+		if f.tests++; r.History > 0 {
+			f.tests++
 		}
 	}
-	for _, t := range curves {
-		for _, at := range t.cells() {
-			if k := (key{t, at.node}); at.night == tonight && judged[at.node] && best[k].of == nil {
-				best[k] = trial{cell: at, of: t, verdict: NoVerdict, change: math.NaN(), pChange: math.NaN()}
-			}
+	for _, t := range f.times {
+		if t.night == tonight {
+			all = append(all, Result{place: t.place, Verdict: notice.NoFleetVerdict})
 		}
 	}
-	for _, x := range slices.SortedFunc(maps.Values(best), worst) {
-		f.results = append(f.results, f.result(x))
+	for _, at := range f.failed {
+		r := Result{place: at, Verdict: notice.FailedTonight}
+		if anyNode(&at); fleet[at] {
+			all = append(all, r)
+		}
 	}
+	best, titles := map[place]Result{}, f.titles()
+	for _, r := range all {
+		r.Curve, r.Time = titles[r.of], times[r.place]
+		f.decide(&r)
+		k := r.place
+		k.Size = 0
+		if old, is := best[k]; !is || worst(r, old) < 0 {
+			best[k] = r
+		}
+	}
+	f.results = slices.SortedFunc(maps.Values(best), worst)
 }
 
+// alpha is the family-wise false-positive rate.
 func (f *Fleet) alpha() float64 {
 	if f.Strict {
 		return stats.StrictAlpha
@@ -217,25 +199,51 @@ func (f *Fleet) alpha() float64 {
 	return stats.DefaultAlpha
 }
 
-// since is the first night of those without a break that were as slow as tonight, by half of the excess.
-func (x *trial) since() string {
-	h, first := x.of.past[cell{x.size, "", x.node}], tonight
-	for i := len(h.levels) - 1; i >= 0 && h.levels[i] >= x.level-x.excess()/2; i-- {
-		first = h.nights[i]
+// decide sets the verdict of what was tested, and since when it is slow: the first night of those without a break with
+// half of the excess.
+func (f *Fleet) decide(r *Result) {
+	if r.Verdict != "" {
+		return
 	}
-	return first
+	r.P, r.HistoryP = min(1, r.P*float64(f.tests)), min(1, r.HistoryP*float64(f.tests))
+	switch alpha, most := f.alpha(), 1+f.Limits.Margin; {
+	case r.P <= alpha && r.Ratio > most:
+		r.Verdict = notice.BelowFleet
+	case r.HistoryP <= alpha && r.History > most:
+		r.Verdict = notice.SlowerThanBefore
+	default:
+		r.Verdict = notice.WithinFleet
+		return
+	}
+	r.Since = tonight
+	for _, v := range slices.Backward(r.past) {
+		if v.v < math.Log(r.Ratio)-math.Log(r.excess())/2 {
+			break
+		}
+		r.Since = v.night
+	}
 }
 
 // Exceeded is the error of nodes that --fail-above does not allow.
 func (f *Fleet) Exceeded() error {
-	slow := map[string]bool{}
-	for _, r := range f.results {
-		if r.Exceeded {
-			slow[r.Node] = true
+	e := &compare.ExceededError{Of: "node"}
+	for _, r := range f.byNode() {
+		if r.Verdict == notice.FailedTonight {
+			e.Fail++
+		} else if r.Since != "" && r.excess() > 1+f.Limits.FailAbove {
+			e.Worse++
 		}
 	}
-	if f.Limits.FailAbove == 0 || len(slow)+len(f.fails) == 0 {
+	if f.Limits.FailAbove == 0 || e.Worse+e.Fail == 0 {
 		return nil
 	}
-	return &compare.ExceededError{Worse: len(slow), Fail: len(f.fails), Of: "node"}
+	return e
+}
+
+// byNode are the worst results of each node.
+func (f *Fleet) byNode() (all []Result) {
+	for _, of := range units.GroupBy(f.results, func(r Result) string { return r.Node }) {
+		all = append(all, of[0])
+	}
+	return all
 }

@@ -6,7 +6,6 @@ import (
 	"math"
 	"slices"
 	"strconv"
-	"time"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
@@ -76,8 +75,8 @@ func (u Unit) scale(a *plot.Axis, values []float64, labels int) {
 	case GBps:
 		a.Min, a.Max, a.Tick.Marker = 0, hi*1.04, linear(number)
 		return
-	case Days: // over a week or more, so that no label comes twice
-		a.Min, a.Max, a.Tick.Marker = min(lo-0.5, hi-6.5), hi+0.5, linear(date)
+	case Nights:
+		a.Min, a.Max, a.Tick.Marker = lo-0.5, hi+0.5, linear(number)
 		return
 	}
 	a.Scale = plot.LogScale{}
@@ -219,8 +218,6 @@ func (format decades) Ticks(lo, hi float64) (ticks []plot.Tick) {
 	}
 	return ticks
 }
-
-func date(day float64) string { return time.Unix(86400*int64(day), 0).UTC().Format("01-02") }
 
 func number(v float64) string { return strconv.FormatFloat(v, 'g', 6, 64) }
 

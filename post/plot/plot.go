@@ -49,7 +49,7 @@ const (
 	GBps                    // 1e9 bytes per second, linear from 0
 	Ranks                   // logarithmic, a tick at each world
 	Times                   // one thing in units of another: logarithmic, 1 is no difference
-	Days                    // since 1970-01-01, linear
+	Nights                  // linear
 )
 
 // Curve is one series. Style is an index into the palette.
