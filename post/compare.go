@@ -14,7 +14,6 @@ import (
 	"busbar/internal/notice"
 	"busbar/post/atomicfile"
 	"busbar/post/compare"
-	"busbar/post/fleet"
 	"busbar/post/notices"
 	"busbar/post/usage"
 )
@@ -86,11 +85,11 @@ func (c *comparer) run(cmd *cobra.Command, args []string) error {
 	}
 	c.Args, c.Divide = args, cmd.Flags().Changed("by")
 	if cmd.Flags().Changed("baseline") {
-		f, err := fleet.Compare(cmd.Context(), &c.Options, c.baseline)
+		f, notes, err := compare.CompareFleet(cmd.Context(), &c.Options, c.baseline)
 		if err != nil {
 			return err
 		}
-		return c.finish(cmd.Context(), f.Document(c.Kept), f.Notes, f.Exceeded(), f.Charts())
+		return c.finish(cmd.Context(), f.Document(c.Kept), notes, f.Exceeded(), f.Charts())
 	}
 	all, lacking, notes, err := compare.Results(cmd.Context(), &c.Options)
 	if err != nil {

@@ -34,7 +34,8 @@ type FleetNodes struct {
 	Verdict FleetVerdict `json:"verdict"`
 	Name    string       `json:"worst"`
 	Ratio   SideRatio    `json:"ratio,omitempty"`
-	Where   string       `json:"where"`
+	Size    string       `json:"size,omitempty"`
+	Where   string       `json:"where,omitempty"`
 	Since   string       `json:"since,omitempty"` // a date, or tonight
 }
 
@@ -42,7 +43,6 @@ type FleetNodes struct {
 type FleetBasis struct {
 	Alpha  Share `json:"alpha"`
 	Tests  int   `json:"tests"`
-	Dated  int   `json:"nodes_with_history"`
 	Nights int   `json:"nights"` // in the baseline
 }
 

@@ -42,9 +42,5 @@ func qn(x []float64) float64 {
 		}
 	}
 	slices.Sort(gaps)
-	bias := 3.8
-	if n%2 == 1 {
-		bias = 1.4
-	}
-	return 2.2219 * float64(n) / (float64(n) + bias) * gaps[(n/2+1)*(n/2)/2-1]
+	return 2.2219 * float64(n) / (float64(n) + 1.4) * gaps[(n/2+1)*(n/2)/2-1]
 }

@@ -227,8 +227,8 @@ func unitsOf(a, b *side, alpha float64) launchUnits {
 	return u
 }
 
-// Failed reports whether a status is one of something that went wrong.
-func Failed(s result.Status) bool {
+// failed reports whether a status is one of something that went wrong.
+func failed(s result.Status) bool {
 	return s == result.OOM || s == result.Timeout || s == result.Wrong || s == result.Failed
 }
 
@@ -237,7 +237,7 @@ func shares(records []entry) (fails float64, timed bool) {
 	launches, bad := map[int]bool{}, map[int]bool{}
 	for _, e := range records {
 		launches[e.launch] = true
-		if Failed(e.status) {
+		if failed(e.status) {
 			bad[e.launch] = true
 		}
 		timed = timed || e.status == result.OK

@@ -1,0 +1,155 @@
+package compare
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"busbar/internal/coll"
+	"busbar/internal/needs"
+	"busbar/internal/notice"
+	"busbar/internal/result"
+	"busbar/post/analysis"
+)
+
+var firstNight = time.Date(2026, 11, 20, 0, 0, 0, 0, time.UTC)
+
+// made is a fleet with made-up times at 24 sizes, as factors; night 0 is the first, nights is tonight.
+func made(nodes, nights int, factor func(night, node, size int) float64) *Fleet {
+	f := &Fleet{Options: &Options{Limits: Limits{Margin: 0.03, FailAbove: 0.05}}, judged: map[string]bool{}}
+	g := &gathered{}
+	for night := range nights + 1 {
+		var all []*side
+		for node := range nodes {
+			s := &side{letter: dateOf(night), name: fmt.Sprint("node", node), entries: map[point][]entry{},
+				runs: []*result.Run{{Start: firstNight.AddDate(0, 0, night)}}}
+			if night == nights {
+				s.letter, f.judged[s.name] = tonight, factor(night, node, 0) > 0
+			}
+			for size := range 24 {
+				p := collective{Condition: analysis.Condition{Case: coll.Case{SizeBytes: 8 << size}}}
+				if v := factor(night, node, size); v > 0 {
+					s.entries[p] = []entry{{status: result.OK, seconds: v}}
+				}
+				if night+node == 0 {
+					g.points = append(g.points, p)
+				}
+			}
+			all = append(all, s)
+		}
+		f.nights = append(f.nights, all)
+	}
+	f.judge(g)
+	return f
+}
+
+func dateOf(night int) string { return firstNight.AddDate(0, 0, night).Format(time.DateOnly) }
+
+// scatter is that of nodes of 0.5 %, of launches of 0.5 % and of single times of 1 %.
+func scatter(seed int, draw func(*rand.Rand) float64) func(night, node, size int) float64 {
+	of := func(night, node, size int) float64 {
+		return draw(rand.New(rand.NewPCG(uint64(seed), uint64(night<<40|node<<20|size))))
+	}
+	return func(night, node, size int) float64 {
+		return math.Exp(0.005*of(99, node, 0) + 0.005*of(night, node, 99) + 0.01*of(night, node, size))
+	}
+}
+
+// times is the factor where a condition holds, else 1.
+func times(is bool, factor float64) float64 {
+	if is {
+		return factor
+	}
+	return 1
+}
+
+// Each case slows one node of several, in 5 nights and tonight, while the whole fleet is slower tonight.
+func TestFleetVerdicts(t *testing.T) {
+	for name, c := range map[string]struct {
+		nodes  int
+		factor func(night, size int) float64
+		want   notice.FleetVerdict
+		since  string
+	}{
+		"tonight":      {16, func(n, _ int) float64 { return times(n == 5, 1.1) }, notice.BelowFleet, tonight},
+		"three nights": {16, func(n, _ int) float64 { return times(n > 2, 1.1) }, notice.BelowFleet, dateOf(3)},
+		"always":       {16, func(int, int) float64 { return 1.1 }, notice.BelowFleet, dateOf(0)},
+		"large sizes":  {16, func(_, s int) float64 { return times(s > 20, 1.1) }, notice.BelowFleet, dateOf(0)},
+		"was faster":   {16, func(n, _ int) float64 { return times(n < 4, 0.9) }, notice.SlowerThanBefore, dateOf(4)},
+		"one size":     {16, func(_, s int) float64 { return times(s == 7, 1.5) }, notice.WithinFleet, ""},
+		"in margin":    {16, func(int, int) float64 { return 1.01 }, notice.WithinFleet, ""},
+		"few nodes":    {7, func(int, int) float64 { return 2 }, notice.NoFleetVerdict, ""},
+		"alone":        {16, func(n, _ int) float64 { return times(n == 5, 1.1) }, notice.BelowFleet, tonight},
+	} {
+		noise := scatter(1, (*rand.Rand).NormFloat64)
+		f := made(c.nodes, 5, func(night, node, size int) float64 {
+			v := noise(night, node, size) * times(night == 5 && name != "alone", 1.2)
+			switch {
+			case node == 3:
+				return v * c.factor(night, size)
+			case night == 5 && name == "alone": // the baseline has the fleet
+				return 0
+			}
+			return v
+		})
+		for _, r := range f.byNode() {
+			if r.Node == "node3" && (r.Verdict != c.want || r.Since != c.since) ||
+				r.Node != "node3" && r.Since != "" {
+				t.Errorf("%s: %+v", name, r)
+			}
+		}
+		if slow := f.Exceeded() != nil; slow != (c.since != "") {
+			t.Errorf("%s: exceeded %v", name, slow)
+		}
+	}
+}
+
+// The rates of docs/compare.md: fleets with an accused node that is not slow, and slow nodes found, in percent.
+func TestFleetRates(t *testing.T) {
+	fleets := 400
+	if needs.Shortened(t) {
+		fleets = 20
+	}
+	student := func(r *rand.Rand) (v float64) { // with 5 degrees of freedom and variance 1
+		for range 5 {
+			v += math.Pow(r.NormFloat64(), 2) / 3
+		}
+		return r.NormFloat64() / math.Sqrt(v)
+	}
+	for i, c := range []struct {
+		nodes, nights int
+		draw          func(*rand.Rand) float64
+		slow          float64
+		found         float64 // at least
+	}{
+		{8, 0, (*rand.Rand).NormFloat64, 1, 0}, {8, 5, (*rand.Rand).NormFloat64, 1, 0},
+		{64, 5, (*rand.Rand).NormFloat64, 1, 0}, {64, 5, student, 1, 0},
+		{8, 5, (*rand.Rand).NormFloat64, 1.1, 0}, {16, 5, (*rand.Rand).NormFloat64, 1.05, 0},
+		{16, 5, (*rand.Rand).NormFloat64, 1.1, 0}, {64, 5, (*rand.Rand).NormFloat64, 1.05, 0},
+		{64, 5, (*rand.Rand).NormFloat64, 1.1, 95},
+	} {
+		accused, found := 0.0, 0.0
+		for seed := range fleets {
+			noise := scatter(1000*i+seed, c.draw)
+			wrong := false
+			for _, r := range made(c.nodes, c.nights, func(night, node, size int) float64 {
+				return noise(night, node, size) * times(node == 0 && night == c.nights, c.slow)
+			}).byNode() {
+				if slow := r.Since != ""; slow && r.Node == "node0" && c.slow > 1 {
+					found += 100 / float64(fleets)
+				} else if slow {
+					wrong = true
+				}
+			}
+			if wrong {
+				accused += 100 / float64(fleets)
+			}
+		}
+		t.Logf("%d nodes, %d nights, %v: accused %.1f, found %.1f", c.nodes, c.nights, c.slow, accused, found)
+		if accused > 5.1 || found < c.found {
+			t.Errorf("%+v: accused %.1f, found %.1f", c, accused, found)
+		}
+	}
+}
