@@ -348,7 +348,7 @@ func TestCompareFleet(t *testing.T) {
 	code := exitCode(run(t.Context(), []string{"compare", "--baseline", dir, "--fail-above", "10%", "-o", files,
 		filepath.Join(dir, "tonight")}, &stdout, &stderr), &stderr)
 	if code != codeExceeded || !strings.Contains(stderr.String(), "1 node worse than --fail-above allows, 1 node failed") ||
-		strings.Count(stderr.String(), "wrote") != 4 {
+		strings.Count(stderr.String(), "wrote") != 3 {
 		t.Errorf("exit %d, %s%s", code, &stdout, &stderr)
 	}
 	text, err := os.ReadFile(filepath.Join(files, "compare.json"))

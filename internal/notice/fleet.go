@@ -34,8 +34,7 @@ type FleetNodes struct {
 	Verdict FleetVerdict `json:"verdict"`
 	Name    string       `json:"worst"`
 	Ratio   SideRatio    `json:"ratio,omitempty"`
-	Size    string       `json:"size,omitempty"`
-	Where   string       `json:"where,omitempty"`
+	Where   string       `json:"where"`
 	Since   string       `json:"since,omitempty"` // a date, or tonight
 }
 

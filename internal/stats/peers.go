@@ -1,19 +1,26 @@
 package stats
 
-import "slices"
+import (
+	"maps"
+	"slices"
+)
 
 // MinPeers is the minimum number of values for PeerTails: fewer leave a test without power.
 const MinPeers = 8
 
 // PeerTails returns for each of MinPeers or more values the probability of one as high above the median, if all are
-// normal with the same mean and variance; 1 at or below the median. Up to half of the values may be outliers. The
-// probabilities are those of Student with peerShare·(n−1) degrees of freedom, an upper bound by simulation, or with
-// peerTails, which also bounds them for tails like those of Student with 5.
-func PeerTails(x []float64) []float64 {
-	center, s, df, p := Median(x), qn(x), min(peerShare*float64(len(x)-1), peerTails), make([]float64, len(x))
-	for i, v := range x {
-		if p[i] = 1; v > center {
-			p[i] = studentTail(df, (v-center)/s)
+// normal with the same mean and variance; 1 at or below the median, nil of fewer. Up to half of the values may be
+// outliers. The probabilities are those of Student with peerShare·(n−1) degrees of freedom, an upper bound by
+// simulation, or with peerTails, which also bounds them for tails like those of Student with 5.
+func PeerTails[K comparable](of map[K]float64) map[K]float64 {
+	x := slices.Collect(maps.Values(of))
+	if len(x) < MinPeers {
+		return nil
+	}
+	center, s, df, p := Median(x), qn(x), min(peerShare*float64(len(x)-1), peerTails), map[K]float64{}
+	for k, v := range of {
+		if p[k] = 1; v > center {
+			p[k] = studentTail(df, (v-center)/s)
 		}
 	}
 	return p
@@ -21,7 +28,7 @@ func PeerTails(x []float64) []float64 {
 
 const (
 	peerShare = 0.6
-	peerTails = 20
+	peerTails = 14
 	mostOfQn  = 200 // values of which qn compares all pairs; of more it takes as many quantiles
 )
 

@@ -2,6 +2,8 @@ package stats
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"testing"
 
 	"busbar/internal/needs"
@@ -18,7 +20,7 @@ func TestPeerTails(t *testing.T) {
 			r, wrong := seeded(uint64(n)), percent{}
 			for range fleets * 8 / n {
 				accused := false
-				for _, p := range PeerTails(normal.sample(r, n)) {
+				for _, p := range PeerTails(numbered(normal.sample(r, n))) {
 					accused = accused || p*float64(n) <= alpha
 				}
 				wrong.add(accused)
@@ -31,9 +33,11 @@ func TestPeerTails(t *testing.T) {
 	for i := range 8 {
 		x[i] += 30
 	}
-	for i, p := range PeerTails(x) {
+	for i, p := range PeerTails(numbered(x)) {
 		if p < 1e-4 != (i < 8) {
 			t.Errorf("value %d of 20, 8 of which are outliers: p = %g", i, p)
 		}
 	}
 }
+
+func numbered(x []float64) map[int]float64 { return maps.Collect(slices.All(x)) }

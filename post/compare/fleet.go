@@ -30,12 +30,16 @@ type Fleet struct {
 	nights  [][]*side       // in order; the last is tonight's
 	judged  map[string]bool // nodes of tonight
 	results []fleetResult   // the worst first
+	nodes   []fleetResult   // the worst of each node
 	tests   int
 }
 
+// tonight is the night of the sides to judge; it sorts behind all dates.
+const tonight = "tonight"
+
 // history is a node's nights before tonight, in order.
 type history struct {
-	nights []string
+	nights []int
 	levels []float64 // natural logarithms of its time over the median of the fleet in that night
 }
 
@@ -48,7 +52,7 @@ type fleetResult struct {
 	HistoryP float64             `json:"history_p"`
 	History  float64             `json:"history_ratio,omitempty"`
 	Since    string              `json:"since,omitempty"` // of a slow node
-	at       point               // the largest of the block; nil without a verdict
+	at       point               // the largest of the block
 	past     history
 }
 
@@ -58,7 +62,8 @@ func CompareFleet(ctx context.Context, o *Options, baseline string) (*Fleet, []n
 	if o.NoSteps = true; o.Divide || o.Base != "" {
 		return nil, nil, usage.New(errors.New("--baseline excludes --by and --base"))
 	}
-	f, ids, sides := &Fleet{Options: o, judged: map[string]bool{}}, map[string]bool{}, []*side(nil)
+	f, ids := &Fleet{Options: o, judged: map[string]bool{}}, map[string]bool{}
+	var sides []*side
 	var notes []notice.Notice
 	for i, args := range [][]string{o.Args, {baseline}} {
 		data, passed, err := input.Merge(ctx, args, o.MergeOptions)
@@ -66,19 +71,19 @@ func CompareFleet(ctx context.Context, o *Options, baseline string) (*Fleet, []n
 			return nil, nil, err
 		}
 		runs := slices.DeleteFunc(data.Runs(), func(r *result.Run) bool { return ids[r.ID] })
-		for _, same := range units.GroupBy(runs, func(r *result.Run) [2]string { return [2]string{nodeOf(r), night(r)} }) {
-			s := newSide(night(same[0]), nodeOf(same[0]), data, same)
+		if notes = append(notes, passed...); len(runs) == 0 {
+			return nil, nil, usage.New(fmt.Errorf("%s has the same runs as tonight: name earlier ones", baseline))
+		}
+		key := func(r *result.Run) [2]string { return [2]string{nodeOf(r), nightOf(r, i == 0)} }
+		for _, same := range units.GroupBy(runs, key) {
+			s := newSide(key(same[0])[1], key(same[0])[0], data, same)
 			if s.name == "" {
 				return nil, nil, fmt.Errorf("no host is recorded in run %s: nodes need a name", same[0].ID)
 			}
-			if i == 0 {
-				s.letter, f.judged[s.name] = tonight, true
+			if sides = append(sides, s); i == 0 {
+				f.judged[s.name] = true
 				maps.Copy(ids, s.ids)
 			}
-			sides = append(sides, s)
-		}
-		if notes = append(notes, passed...); len(runs) == 0 {
-			return nil, nil, usage.New(fmt.Errorf("%s has the same runs as tonight: name earlier ones", baseline))
 		}
 	}
 	if err := refuseRehearsed(sides); err != nil && !o.IncludeRehearsed {
@@ -89,18 +94,21 @@ func CompareFleet(ctx context.Context, o *Options, baseline string) (*Fleet, []n
 		return nil, nil, err
 	}
 	for _, data := range datasets(sides) {
-		found = append(found, data.Notes()...)
+		notes = append(notes, data.Notes()...)
 	}
 	slices.SortStableFunc(sides, func(a, b *side) int { return cmp.Compare(a.letter, b.letter) })
 	f.nights = units.GroupBy(sides, func(s *side) string { return s.letter })
-	f.judge(g)
+	f.judge(g.points)
 	return f, distinct(append(notes, found...)), nil
 }
 
-// tonight is the night of the sides to judge; it sorts behind all dates.
-const tonight = "tonight"
-
-func night(r *result.Run) string { return r.Start.UTC().Format(time.DateOnly) }
+// nightOf is the date of a run in UTC.
+func nightOf(r *result.Run, now bool) string {
+	if now {
+		return tonight
+	}
+	return r.Start.UTC().Format(time.DateOnly)
+}
 
 // nodeOf names the node of a run, or the set of nodes.
 func nodeOf(r *result.Run) string {
@@ -119,7 +127,7 @@ func (f *Fleet) levels(block []point, i int) map[string]float64 {
 		add := func(of []*side) {
 			for _, s := range of {
 				if t := medians(s.entries[p], seconds); len(t) > 0 && times[s.name] == 0 {
-					times[s.name] = stats.Median(slices.Collect(maps.Values(t)))
+					times[s.name] = timesOf(t, nil).Time
 				}
 			}
 		}
@@ -128,16 +136,21 @@ func (f *Fleet) levels(block []point, i int) map[string]float64 {
 		for k := i - 1; last && few && k >= 0; k-- {
 			add(f.nights[k])
 		}
-		if len(times) < stats.MinPeers {
-			continue
+		few = len(times) < stats.MinPeers
+		for _, s := range f.nights[i] {
+			r := fleetResult{Node: s.name, Verdict: notice.NoFleetVerdict, at: p}
+			bad, _ := shares(s.entries[p])
+			if bad > 0 && !few {
+				r.Verdict = notice.FailedTonight
+			}
+			if last && s.entries[p] != nil && (few || bad > 0) {
+				f.results = append(f.results, r)
+			}
 		}
 		m := stats.Median(slices.Collect(maps.Values(times)))
 		for node, t := range times {
-			all[node] = append(all[node], math.Log(t/m))
-		}
-		for _, s := range f.nights[i] {
-			if bad, _ := shares(s.entries[p]); last && bad > 0 {
-				f.results = append(f.results, fleetResult{Node: s.name, Verdict: notice.FailedTonight, at: p})
+			if !few {
+				all[node] = append(all[node], math.Log(t/m))
 			}
 		}
 	}
@@ -150,63 +163,56 @@ func (f *Fleet) levels(block []point, i int) map[string]float64 {
 
 // test tests the nodes of tonight at a block, by its levels and by how these changed.
 func (f *Fleet) test(at point, now map[string]float64, past map[string]history) {
-	nodes := slices.Sorted(maps.Keys(now))
-	var levels, changes, changed []float64
-	for _, node := range nodes {
-		levels = append(levels, now[node])
+	changes := map[string]float64{}
+	for node, v := range now {
 		if h := past[node].levels; len(h) >= minNights {
-			changes = append(changes, now[node]-stats.Median(h))
+			changes[node] = v - stats.Median(h)
 		}
 	}
-	if len(changes) >= stats.MinPeers {
-		changed = stats.PeerTails(changes)
-	}
-	tails, k := stats.PeerTails(levels), 0
-	for i, node := range nodes {
-		r := fleetResult{Node: node, Ratio: math.Exp(levels[i]), P: tails[i], HistoryP: 1, at: at, past: past[node]}
-		if changed != nil && len(r.past.levels) >= minNights {
-			r.History, r.HistoryP, k = math.Exp(changes[k]), changed[k], k+1
+	tails, changed := stats.PeerTails(now), stats.PeerTails(changes)
+	for node, p := range tails {
+		r := fleetResult{Node: node, Ratio: math.Exp(now[node]), P: p, HistoryP: 1, at: at, past: past[node]}
+		if !f.judged[node] {
+			continue
 		}
-		if f.judged[node] {
-			if f.results, f.tests = append(f.results, r), f.tests+1; r.History > 0 {
-				f.tests++
-			}
+		if p, is := changed[node]; is {
+			r.History, r.HistoryP, f.tests = math.Exp(changes[node]), p, f.tests+1
 		}
+		f.results, f.tests = append(f.results, r), f.tests+1
 	}
 }
 
 // judge finds the worst block of each table on each node. The Bonferroni correction is over all tests.
-func (f *Fleet) judge(g *gathered) {
-	for _, table := range units.GroupBy(g.points, point.table) {
+func (f *Fleet) judge(points []point) {
+	for _, table := range units.GroupBy(points, point.table) {
 		for block := range slices.Chunk(table, blockSize) {
 			past := map[string]history{}
-			for i, night := range f.nights {
+			for i := range f.nights {
 				now := f.levels(block, i)
-				if i == len(f.nights)-1 && len(now) > 0 {
+				if i == len(f.nights)-1 {
 					f.test(block[len(block)-1], now, past)
 				}
 				for node, v := range now {
 					h := past[node]
-					past[node] = history{append(h.nights, night[0].letter), append(h.levels, v)}
+					past[node] = history{append(h.nights, i), append(h.levels, v)}
 				}
 			}
 		}
 	}
-	best, tested := map[[2]any]fleetResult{}, map[string]bool{}
-	for _, r := range f.results {
-		f.decide(&r)
-		tested[r.Node] = true
-		k := [2]any{r.Node, r.at.table()}
-		if old, is := best[k]; !is || worst(r, old) < 0 {
-			best[k] = r
-		}
+	for i := range f.results {
+		f.decide(&f.results[i])
 	}
-	for node := range f.judged {
-		if !tested[node] {
-			best[[2]any{node}] = fleetResult{Node: node, Verdict: notice.NoFleetVerdict}
-		}
+	slices.SortFunc(f.results, worst)
+	f.results = firsts(f.results, func(r fleetResult) any { return [2]any{r.Node, r.at.table()} })
+	f.nodes = firsts(f.results, func(r fleetResult) any { return r.Node })
+}
+
+// firsts are the first results of each key.
+func firsts(all []fleetResult, key func(fleetResult) any) (one []fleetResult) {
+	for _, same := range units.GroupBy(all, key) {
+		one = append(one, same[0])
 	}
-	f.results = slices.SortedFunc(maps.Values(best), worst)
+	return one
 }
 
 // decide sets the verdict of what was tested, and since when it is slow: the first night of those without a break with
@@ -230,12 +236,12 @@ func (f *Fleet) decide(r *fleetResult) {
 		if v < math.Log(r.Ratio)-math.Log(r.excess())/2 {
 			break
 		}
-		r.Since = r.past.nights[i]
+		r.Since = f.nights[r.past.nights[i]][0].letter
 	}
 }
 
 // excess is the ratio that the verdict is about.
-func (r fleetResult) excess() float64 {
+func (r *fleetResult) excess() float64 {
 	if r.Verdict == notice.SlowerThanBefore {
 		return r.History
 	}
@@ -243,33 +249,14 @@ func (r fleetResult) excess() float64 {
 }
 
 func worst(a, b fleetResult) int {
-	if order := cmp.Or(cmp.Compare(a.Verdict.Rank(), b.Verdict.Rank()), cmp.Compare(b.excess(), a.excess()),
-		cmp.Compare(a.Node, b.Node)); order != 0 || a.at == nil {
-		return order
-	}
-	return a.at.compare(b.at)
-}
-
-// alpha is the family-wise false-positive rate.
-func (f *Fleet) alpha() float64 {
-	if f.Strict {
-		return stats.StrictAlpha
-	}
-	return stats.DefaultAlpha
-}
-
-// byNode are the worst results of each node.
-func (f *Fleet) byNode() (all []fleetResult) {
-	for _, of := range units.GroupBy(f.results, func(r fleetResult) string { return r.Node }) {
-		all = append(all, of[0])
-	}
-	return all
+	return cmp.Or(cmp.Compare(a.Verdict.Rank(), b.Verdict.Rank()), cmp.Compare(b.excess(), a.excess()),
+		cmp.Compare(a.Node, b.Node), a.at.compare(b.at))
 }
 
 // Exceeded is the error of nodes that --fail-above does not allow.
 func (f *Fleet) Exceeded() error {
 	e := &ExceededError{Of: "node"}
-	for _, r := range f.byNode() {
+	for _, r := range f.nodes {
 		if r.Verdict == notice.FailedTonight {
 			e.Fail++
 		} else if r.Since != "" && r.excess() > 1+f.Limits.FailAbove {

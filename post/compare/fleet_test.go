@@ -4,6 +4,9 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
@@ -12,6 +15,8 @@ import (
 	"busbar/internal/notice"
 	"busbar/internal/result"
 	"busbar/post/analysis"
+
+	"github.com/shoenig/test/must"
 )
 
 var firstNight = time.Date(2026, 11, 20, 0, 0, 0, 0, time.UTC)
@@ -19,7 +24,7 @@ var firstNight = time.Date(2026, 11, 20, 0, 0, 0, 0, time.UTC)
 // made is a fleet with made-up times at 24 sizes, as factors; night 0 is the first, nights is tonight.
 func made(nodes, nights int, factor func(night, node, size int) float64) *Fleet {
 	f := &Fleet{Options: &Options{Limits: Limits{Margin: 0.03, FailAbove: 0.05}}, judged: map[string]bool{}}
-	g := &gathered{}
+	var points []point
 	for night := range nights + 1 {
 		var all []*side
 		for node := range nodes {
@@ -34,14 +39,14 @@ func made(nodes, nights int, factor func(night, node, size int) float64) *Fleet 
 					s.entries[p] = []entry{{status: result.OK, seconds: v}}
 				}
 				if night+node == 0 {
-					g.points = append(g.points, p)
+					points = append(points, p)
 				}
 			}
 			all = append(all, s)
 		}
 		f.nights = append(f.nights, all)
 	}
-	f.judge(g)
+	f.judge(points)
 	return f
 }
 
@@ -94,7 +99,7 @@ func TestFleetVerdicts(t *testing.T) {
 			}
 			return v
 		})
-		for _, r := range f.byNode() {
+		for _, r := range f.nodes {
 			if r.Node == "node3" && (r.Verdict != c.want || r.Since != c.since) ||
 				r.Node != "node3" && r.Since != "" {
 				t.Errorf("%s: %+v", name, r)
@@ -136,7 +141,7 @@ func TestFleetRates(t *testing.T) {
 			wrong := false
 			for _, r := range made(c.nodes, c.nights, func(night, node, size int) float64 {
 				return noise(night, node, size) * times(node == 0 && night == c.nights, c.slow)
-			}).byNode() {
+			}).nodes {
 				if slow := r.Since != ""; slow && r.Node == "node0" && c.slow > 1 {
 					found += 100 / float64(fleets)
 				} else if slow {
@@ -151,5 +156,36 @@ func TestFleetRates(t *testing.T) {
 		if accused > 5.1 || found < c.found {
 			t.Errorf("%+v: accused %.1f, found %.1f", c, accused, found)
 		}
+	}
+}
+
+// BenchmarkFleet compares 1,000 nodes in 10 nights, 10,000 results of 48 points each.
+func BenchmarkFleet(b *testing.B) {
+	dir := b.TempDir()
+	noise := scatter(1, (*rand.Rand).NormFloat64)
+	for i := range 10000 {
+		night, node := i/1000, i%1000
+		path := filepath.Join(dir, dateOf(night), fmt.Sprintf("run%d.jsonl", node))
+		must.NoError(b, os.MkdirAll(filepath.Dir(path), 0o755))
+		file, err := os.Create(path)
+		must.NoError(b, err)
+		w, err := result.NewBulk(file, result.Run{ID: path, Launch: path, Start: firstNight.AddDate(0, 0, night),
+			World: 8, Nodes: 1, RanksPerNode: 8, Machine: result.Machine{Host: fmt.Sprint("node", node)}}, nil)
+		must.NoError(b, err)
+		for k := range 48 {
+			must.NoError(b, w.Append(&result.Record{Status: result.OK, Case: coll.Case{Collective: coll.AllReduce,
+				Type: coll.Float32, Op: coll.Sum, Root: -1, World: 8, Placement: coll.Placement(k/24 + 1),
+				Mode: coll.Throughput}.WithSize(128 << (k % 24)),
+				Time: &result.Time{Seconds: noise(night, node, k) * times(node == 7 && night > 6, 1.1)}}))
+		}
+		must.NoError(b, w.End(result.End{Outcome: result.Complete}))
+		must.NoError(b, file.Close())
+	}
+	for b.Loop() {
+		o := &Options{Args: []string{filepath.Join(dir, dateOf(9))}, Limits: Limits{Margin: 0.03}}
+		f, _, err := CompareFleet(b.Context(), o, dir)
+		must.NoError(b, err)
+		must.EqOp(b, dateOf(7), f.results[0].Since)
+		must.NotNil(b, f.Document(slices.Clone[[]notice.Notice]))
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"time"
 
 	"busbar/internal/document"
 	"busbar/internal/notice"
@@ -13,8 +12,8 @@ import (
 	"busbar/post/plot"
 )
 
-// The maximum number of nodes in the table and in the chart, and how many the table has without slow ones.
-const mostRows, mostCurves, fewRows = 20, 6, 5
+// The maximum number of nodes in the table and in the chart.
+const mostRows, mostCurves = 20, 6
 
 // Document is the fleet as it is shown. kept removes notices that are not reported.
 func (f *Fleet) Document(kept func([]notice.Notice) []notice.Notice) *document.Document {
@@ -25,38 +24,31 @@ func (f *Fleet) Document(kept func([]notice.Notice) []notice.Notice) *document.D
 		Curves []object                    `json:"curves"`
 	}{Alpha: f.alpha(), Tests: f.tests, Counts: map[notice.FleetVerdict]int{}}
 	for _, r := range f.results {
-		if r.at != nil {
-			data.Curves = append(data.Curves, object{r, r.at.place()})
-		}
+		data.Curves = append(data.Curves, object{r, r.at.place()})
 	}
 	d := &document.Document{Kind: "fleet", Title: "Fleet"}
-	t := &document.Table{Columns: document.NumericColumns(collectives.column, "ratio", "history", "since", "curve")}
+	t := &document.Table{Columns: document.NumericColumns("size", "ratio", "history", "since", "curve")}
 	t.Columns = append([]document.Column{{Name: "node", Narrow: true}, {Name: "verdict"}}, t.Columns...)
 	var titles document.Footnotes
 	var tally document.Fields
-	for _, same := range units.GroupBy(f.byNode(), func(r fleetResult) notice.FleetVerdict { return r.Verdict }) {
-		first := same[0]
-		data.Counts[first.Verdict] = len(same)
-		tally = append(tally, document.Field{Name: string(first.Verdict), Value: units.Count(len(same), "node")})
-		size, where := first.where()
-		if first.Verdict != notice.WithinFleet {
-			n := notice.New(notice.FleetNodes{Nodes: len(same), Of: len(f.judged), Verdict: first.Verdict,
-				Name: first.Node, Ratio: notice.SideRatio(first.excess()), Size: size, Where: where, Since: first.Since})
-			if first.Verdict == notice.FailedTonight {
+	for _, same := range units.GroupBy(f.nodes, func(r fleetResult) notice.FleetVerdict { return r.Verdict }) {
+		r, n := same[0], len(same)
+		data.Counts[r.Verdict] = n
+		tally = append(tally, document.Field{Name: string(r.Verdict), Value: units.Count(n, "node")})
+		if r.Verdict != notice.WithinFleet {
+			n := notice.New(notice.FleetNodes{Nodes: n, Of: len(f.judged), Verdict: r.Verdict, Name: r.Node,
+				Ratio: notice.SideRatio(r.excess()), Where: r.at.title() + ", " + r.at.name(), Since: r.Since})
+			if r.Verdict == notice.FailedTonight {
 				n.Severity = notice.Error
 			}
 			d.Report(n)
 		}
-		for _, r := range same {
-			if n := len(t.Rows); n < fewRows || n < mostRows && r.Verdict.Rank() < notice.WithinFleet.Rank() {
-				size, where := r.where()
-				titles = units.AddOnce(titles, where)
-				t.Row(r.Node, string(r.Verdict), size, sideRatio(r.Ratio), sideRatio(r.History), r.Since,
-					fmt.Sprintf("[%d]", slices.Index(titles, where)+1))
-			}
-		}
 	}
-	d.Report(notice.New(notice.FleetBasis{Alpha: notice.Share(f.alpha()), Tests: f.tests, Nights: len(f.nights) - 1}))
+	for _, r := range f.nodes[:min(len(f.nodes), mostRows)] {
+		titles = units.AddOnce(titles, r.at.title())
+		t.Row(r.Node, string(r.Verdict), r.at.name(), sideRatio(r.Ratio), sideRatio(r.History), r.Since,
+			fmt.Sprintf("[%d]", slices.Index(titles, r.at.title())+1))
+	}
 	for _, s := range f.nights[len(f.nights)-1] {
 		for _, why := range s.crowd {
 			d.Report(notice.New(why))
@@ -65,17 +57,10 @@ func (f *Fleet) Document(kept func([]notice.Notice) []notice.Notice) *document.D
 			d.Report(notice.New(notice.SimulatedRuns{}))
 		}
 	}
+	d.Report(notice.New(notice.FleetBasis{Alpha: notice.Share(f.alpha()), Tests: f.tests, Nights: len(f.nights) - 1}))
 	d.Notices, d.Data = kept(d.Notices), data
 	d.Add(document.Findings(slices.Clone(d.Notices)), t, titles, tally)
 	return d
-}
-
-// where is the point and its table.
-func (r fleetResult) where() (size, table string) {
-	if r.at == nil {
-		return "", ""
-	}
-	return r.at.name(), r.at.title()
 }
 
 func sideRatio(v float64) string {
@@ -87,28 +72,23 @@ func sideRatio(v float64) string {
 
 // Charts are the files of the history of the worst nodes. There are none without a ratio.
 func (f *Fleet) Charts() []atomicfile.Named {
-	figure := plot.Figure{Page: plot.Page{Title: "Slowest nodes by night", Caption: []string{"0 is tonight."}},
-		X: plot.Axis{Label: "night", Unit: plot.Nights},
+	figure := plot.Figure{Page: plot.Page{Title: "Slowest nodes"},
+		X: plot.Axis{Label: "night (0 is tonight)", Unit: plot.Nights},
 		Y: plot.Axis{Label: "bandwidth / fleet's median", Unit: plot.Times}}
-	last := f.nights[len(f.nights)-1][0].runs[0].Start.Truncate(24 * time.Hour)
-	for _, r := range f.byNode() {
+	last := len(f.nights) - 1
+	for _, r := range f.nodes {
 		if r.Ratio == 0 || len(figure.Curves) == mostCurves {
 			continue
 		}
 		c := plot.Curve{Label: r.Node, Style: len(figure.Curves)}
-		add := func(night time.Time, level float64) {
+		for i, level := range append(slices.Clip(r.past.levels), math.Log(r.Ratio)) {
 			y := math.Exp(-level)
-			c.Points = append(c.Points, plot.XY{X: night.Sub(last).Hours() / 24, Y: y, Lo: y, Hi: y})
+			c.Points = append(c.Points, plot.XY{X: float64(append(r.past.nights, last)[i] - last), Y: y, Lo: y, Hi: y})
 		}
-		for i, level := range r.past.levels {
-			night, _ := time.Parse(time.DateOnly, r.past.nights[i]) // made by Format
-			add(night, level)
-		}
-		add(last, math.Log(r.Ratio))
 		figure.Curves = append(figure.Curves, c)
 	}
 	if figure.Curves == nil {
 		return nil
 	}
-	return []atomicfile.Named{{Name: "fleet.png", Write: figure.WritePNG}, {Name: "fleet.svg", Write: figure.WriteSVG}}
+	return []atomicfile.Named{{Name: "fleet.png", Write: figure.WritePNG}}
 }
