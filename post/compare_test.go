@@ -351,17 +351,10 @@ func TestCompareFleet(t *testing.T) {
 		strings.Count(stderr.String(), "wrote") != 3 {
 		t.Errorf("exit %d, %s%s", code, &stdout, &stderr)
 	}
-	text, err := os.ReadFile(filepath.Join(files, "compare.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var got struct {
-		Kind   string
-		Counts map[string]int
-		Curves []struct{ Node, Verdict, Since string }
-	}
-	if err := json.Unmarshal(text, &got); err != nil || got.Kind != "fleet" || got.Counts["below"] != 1 ||
-		got.Counts["within"] != 7 || got.Curves[0].Node != "node7" || got.Curves[1].Since != "tonight" {
-		t.Errorf("%v, %s", err, text)
+	for _, row := range []string{"node5  below    64 B", "node7  failed", "node0  within", `"since": "tonight"`} {
+		text, _ := os.ReadFile(filepath.Join(files, "compare.json"))
+		if !strings.Contains(stdout.String()+string(text), row) {
+			t.Errorf("no %s in %s%s", row, &stdout, text)
+		}
 	}
 }

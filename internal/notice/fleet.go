@@ -1,33 +1,26 @@
 package notice
 
-import "slices"
-
 // Notices on the nodes of a fleet. docs/compare.md has the rules. Ratios are of times.
 
 // FleetVerdict is how a node compares.
 type FleetVerdict string
 
-// The verdicts.
+// The verdicts. The worst comes first in the alphabet.
 const (
-	FailedTonight    FleetVerdict = "failed"
 	BelowFleet       FleetVerdict = "below"
+	FailedTonight    FleetVerdict = "failed"
 	SlowerThanBefore FleetVerdict = "slower"
 	WithinFleet      FleetVerdict = "within"
-	NoFleetVerdict   FleetVerdict = "no-verdict"
+	WithoutVerdict   FleetVerdict = "without-verdict"
 )
 
-// FleetVerdicts are the verdicts, the worst first.
-var FleetVerdicts = []FleetVerdict{FailedTonight, BelowFleet, SlowerThanBefore, WithinFleet, NoFleetVerdict}
+var fleetVerdictTexts = map[FleetVerdict]string{BelowFleet: "slower than the fleet",
+	FailedTonight: "failed where others did not", SlowerThanBefore: "slower than in earlier nights",
+	WithinFleet: "within the fleet", WithoutVerdict: "without a verdict"}
 
-var fleetVerdictTexts = []string{"failed points that other nodes measured", "slower than the fleet",
-	"slower than in earlier nights", "within the fleet", "without a verdict"}
+func (v FleetVerdict) String() string { return fleetVerdictTexts[v] }
 
-// Rank is 0 for the worst.
-func (v FleetVerdict) Rank() int { return slices.Index(FleetVerdicts, v) }
-
-func (v FleetVerdict) String() string { return fleetVerdictTexts[v.Rank()] }
-
-// FleetNodes reports nodes with a verdict. Where it is failed, the severity is error.
+// FleetNodes reports the nodes with a verdict. Of those within the fleet, the severity is info.
 type FleetNodes struct {
 	Nodes   int          `json:"nodes"`
 	Of      int          `json:"of"`

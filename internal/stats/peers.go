@@ -28,7 +28,7 @@ func PeerTails[K comparable](of map[K]float64) map[K]float64 {
 
 const (
 	peerShare = 0.6
-	peerTails = 14
+	peerTails = 12
 	mostOfQn  = 200 // values of which qn compares all pairs; of more it takes as many quantiles
 )
 

@@ -37,30 +37,25 @@ type Fleet struct {
 // tonight is the night of the sides to judge; it sorts behind all dates.
 const tonight = "tonight"
 
-// history is a node's nights before tonight, in order.
-type history struct {
-	nights []int
-	levels []float64 // natural logarithms of its time over the median of the fleet in that night
-}
+// levels are, by night and node, the natural logarithms of a node's time over the median of the fleet in that night.
+type levels []map[string]float64
 
-// fleetResult is the worst block of sizes of a table on a node. Ratios are of times.
+// fleetResult is the worst block of sizes of a table on a node.
 type fleetResult struct {
-	Node     string              `json:"node"`
-	Verdict  notice.FleetVerdict `json:"verdict"`
-	Ratio    float64             `json:"ratio,omitempty"`
-	P        float64             `json:"p"` // times the number of tests, as is the next
-	HistoryP float64             `json:"history_p"`
-	History  float64             `json:"history_ratio,omitempty"`
-	Since    string              `json:"since,omitempty"` // of a slow node
-	at       point               // the largest of the block
-	past     history
+	Node    string              `json:"node"`
+	Verdict notice.FleetVerdict `json:"verdict"`
+	Ratio   float64             `json:"ratio,omitempty"` // of times: to the fleet, or of what is slower to its history
+	P       float64             `json:"p"`               // times the number of tests
+	Since   string              `json:"since,omitempty"` // of a slow node
+	at      point               // the largest of the block
+	levels  levels
 }
 
 // CompareFleet judges the nodes of o.Args by all results there and in the folder baseline. The error of a wrong call is
 // a usage.Error.
 func CompareFleet(ctx context.Context, o *Options, baseline string) (*Fleet, []notice.Notice, error) {
-	if o.NoSteps = true; o.Divide || o.Base != "" {
-		return nil, nil, usage.New(errors.New("--baseline excludes --by and --base"))
+	if o.NoSteps = true; o.Divide {
+		return nil, nil, usage.New(errors.New("--baseline excludes --by"))
 	}
 	f, ids := &Fleet{Options: o, judged: map[string]bool{}}, map[string]bool{}
 	var sides []*side
@@ -74,7 +69,12 @@ func CompareFleet(ctx context.Context, o *Options, baseline string) (*Fleet, []n
 		if notes = append(notes, passed...); len(runs) == 0 {
 			return nil, nil, usage.New(fmt.Errorf("%s has the same runs as tonight: name earlier ones", baseline))
 		}
-		key := func(r *result.Run) [2]string { return [2]string{nodeOf(r), nightOf(r, i == 0)} }
+		key := func(r *result.Run) [2]string {
+			if i == 0 {
+				return [2]string{nodeOf(r), tonight}
+			}
+			return [2]string{nodeOf(r), r.Start.UTC().Format(time.DateOnly)}
+		}
 		for _, same := range units.GroupBy(runs, key) {
 			s := newSide(key(same[0])[1], key(same[0])[0], data, same)
 			if s.name == "" {
@@ -102,14 +102,6 @@ func CompareFleet(ctx context.Context, o *Options, baseline string) (*Fleet, []n
 	return f, distinct(append(notes, found...)), nil
 }
 
-// nightOf is the date of a run in UTC.
-func nightOf(r *result.Run, now bool) string {
-	if now {
-		return tonight
-	}
-	return r.Start.UTC().Format(time.DateOnly)
-}
-
 // nodeOf names the node of a run, or the set of nodes.
 func nodeOf(r *result.Run) string {
 	if r.Nodes > 1 && r.Machine.Host != "" {
@@ -118,27 +110,22 @@ func nodeOf(r *result.Run) string {
 	return r.Machine.Host
 }
 
-// levels are those of the nodes in the i-th night, each the median of a block of points that enough nodes have. Where
-// too few of tonight have a point, the newest times of others complete the fleet.
-func (f *Fleet) levels(block []point, i int) map[string]float64 {
+// night returns the levels of the nodes in the i-th night, each the median of a block of points that enough nodes have.
+// Where too few of tonight have a point, nights before complete the fleet.
+func (f *Fleet) night(block []point, i int) map[string]float64 {
 	all, last := map[string][]float64{}, i == len(f.nights)-1
 	for _, p := range block {
 		times := map[string]float64{}
-		add := func(of []*side) {
-			for _, s := range of {
+		for k := i; k == i || last && k >= 0 && len(times) > 0 && len(times) < stats.MinPeers; k-- {
+			for _, s := range f.nights[k] {
 				if t := medians(s.entries[p], seconds); len(t) > 0 && times[s.name] == 0 {
 					times[s.name] = timesOf(t, nil).Time
 				}
 			}
 		}
-		add(f.nights[i])
-		few := len(times) > 0 && len(times) < stats.MinPeers
-		for k := i - 1; last && few && k >= 0; k-- {
-			add(f.nights[k])
-		}
-		few = len(times) < stats.MinPeers
+		few, m := len(times) < stats.MinPeers, stats.Median(slices.Collect(maps.Values(times)))
 		for _, s := range f.nights[i] {
-			r := fleetResult{Node: s.name, Verdict: notice.NoFleetVerdict, at: p}
+			r := fleetResult{Node: s.name, Verdict: notice.WithoutVerdict, at: p}
 			bad, _ := shares(s.entries[p])
 			if bad > 0 && !few {
 				r.Verdict = notice.FailedTonight
@@ -147,7 +134,6 @@ func (f *Fleet) levels(block []point, i int) map[string]float64 {
 				f.results = append(f.results, r)
 			}
 		}
-		m := stats.Median(slices.Collect(maps.Values(times)))
 		for node, t := range times {
 			if !few {
 				all[node] = append(all[node], math.Log(t/m))
@@ -155,46 +141,34 @@ func (f *Fleet) levels(block []point, i int) map[string]float64 {
 		}
 	}
 	one := map[string]float64{}
-	for node, levels := range all {
-		one[node] = stats.Median(levels)
+	for node, of := range all {
+		one[node] = stats.Median(of)
 	}
 	return one
-}
-
-// test tests the nodes of tonight at a block, by its levels and by how these changed.
-func (f *Fleet) test(at point, now map[string]float64, past map[string]history) {
-	changes := map[string]float64{}
-	for node, v := range now {
-		if h := past[node].levels; len(h) >= minNights {
-			changes[node] = v - stats.Median(h)
-		}
-	}
-	tails, changed := stats.PeerTails(now), stats.PeerTails(changes)
-	for node, p := range tails {
-		r := fleetResult{Node: node, Ratio: math.Exp(now[node]), P: p, HistoryP: 1, at: at, past: past[node]}
-		if !f.judged[node] {
-			continue
-		}
-		if p, is := changed[node]; is {
-			r.History, r.HistoryP, f.tests = math.Exp(changes[node]), p, f.tests+1
-		}
-		f.results, f.tests = append(f.results, r), f.tests+1
-	}
 }
 
 // judge finds the worst block of each table on each node. The Bonferroni correction is over all tests.
 func (f *Fleet) judge(points []point) {
 	for _, table := range units.GroupBy(points, point.table) {
 		for block := range slices.Chunk(table, blockSize) {
-			past := map[string]history{}
+			var l levels
 			for i := range f.nights {
-				now := f.levels(block, i)
-				if i == len(f.nights)-1 {
-					f.test(block[len(block)-1], now, past)
+				l = append(l, f.night(block, i))
+			}
+			now, changes := l[len(l)-1], map[string]float64{}
+			for node, v := range now {
+				if past := l.past(node); len(past) >= minNights {
+					changes[node] = v - stats.Median(past)
 				}
-				for node, v := range now {
-					h := past[node]
-					past[node] = history{append(h.nights, i), append(h.levels, v)}
+			}
+			for verdict, of := range map[notice.FleetVerdict]map[string]float64{
+				notice.BelowFleet: now, notice.SlowerThanBefore: changes,
+			} {
+				for node, p := range stats.PeerTails(of) {
+					if f.judged[node] {
+						f.results, f.tests = append(f.results, fleetResult{Node: node, Verdict: verdict,
+							Ratio: math.Exp(of[node]), P: p, at: block[len(block)-1], levels: l}), f.tests+1
+					}
 				}
 			}
 		}
@@ -202,9 +176,22 @@ func (f *Fleet) judge(points []point) {
 	for i := range f.results {
 		f.decide(&f.results[i])
 	}
-	slices.SortFunc(f.results, worst)
+	slices.SortFunc(f.results, func(a, b fleetResult) int {
+		return cmp.Or(cmp.Compare(a.Verdict, b.Verdict), cmp.Compare(b.Ratio, a.Ratio), cmp.Compare(a.Node, b.Node),
+			a.at.compare(b.at), cmp.Compare(a.P, b.P))
+	})
 	f.results = firsts(f.results, func(r fleetResult) any { return [2]any{r.Node, r.at.table()} })
 	f.nodes = firsts(f.results, func(r fleetResult) any { return r.Node })
+}
+
+// past are the levels of a node before tonight.
+func (l levels) past(node string) (all []float64) {
+	for _, night := range l[:len(l)-1] {
+		if v, known := night[node]; known {
+			all = append(all, v)
+		}
+	}
+	return all
 }
 
 // firsts are the first results of each key.
@@ -215,42 +202,26 @@ func firsts(all []fleetResult, key func(fleetResult) any) (one []fleetResult) {
 	return one
 }
 
-// decide sets the verdict of what was tested, and since when it is slow: the first night of those without a break with
-// half of the excess.
+// decide sets whether what was tested is slow, and since when: the first night of those without a break with half of
+// the excess.
 func (f *Fleet) decide(r *fleetResult) {
-	if r.Verdict != "" {
+	if r.levels == nil {
 		return
 	}
-	r.P, r.HistoryP = min(1, r.P*float64(f.tests)), min(1, r.HistoryP*float64(f.tests))
-	switch most := 1 + f.Limits.Margin; {
-	case r.P <= f.alpha() && r.Ratio > most:
-		r.Verdict = notice.BelowFleet
-	case r.HistoryP <= f.alpha() && r.History > most:
-		r.Verdict = notice.SlowerThanBefore
-	default:
-		r.Verdict = notice.WithinFleet
+	now := r.levels[len(r.levels)-1][r.Node]
+	if r.P = min(1, r.P*float64(f.tests)); r.P > f.alpha() || r.Ratio <= 1+f.Limits.Margin {
+		r.Verdict, r.Ratio = notice.WithinFleet, math.Exp(now)
 		return
 	}
-	r.Since = tonight
-	for i, v := range slices.Backward(r.past.levels) {
-		if v < math.Log(r.Ratio)-math.Log(r.excess())/2 {
+	for i, night := range slices.Backward(r.levels) {
+		v, known := night[r.Node]
+		if known && v < now-math.Log(r.Ratio)/2 {
 			break
 		}
-		r.Since = f.nights[r.past.nights[i]][0].letter
+		if known {
+			r.Since = f.nights[i][0].letter
+		}
 	}
-}
-
-// excess is the ratio that the verdict is about.
-func (r *fleetResult) excess() float64 {
-	if r.Verdict == notice.SlowerThanBefore {
-		return r.History
-	}
-	return r.Ratio
-}
-
-func worst(a, b fleetResult) int {
-	return cmp.Or(cmp.Compare(a.Verdict.Rank(), b.Verdict.Rank()), cmp.Compare(b.excess(), a.excess()),
-		cmp.Compare(a.Node, b.Node), a.at.compare(b.at))
 }
 
 // Exceeded is the error of nodes that --fail-above does not allow.
@@ -259,7 +230,7 @@ func (f *Fleet) Exceeded() error {
 	for _, r := range f.nodes {
 		if r.Verdict == notice.FailedTonight {
 			e.Fail++
-		} else if r.Since != "" && r.excess() > 1+f.Limits.FailAbove {
+		} else if r.Since != "" && r.Ratio > 1+f.Limits.FailAbove {
 			e.Worse++
 		}
 	}

@@ -85,7 +85,7 @@ func TestFleetVerdicts(t *testing.T) {
 		"was faster":   {16, func(n, _ int) float64 { return times(n < 4, 0.9) }, notice.SlowerThanBefore, dateOf(4)},
 		"one size":     {16, func(_, s int) float64 { return times(s == 7, 1.5) }, notice.WithinFleet, ""},
 		"in margin":    {16, func(int, int) float64 { return 1.01 }, notice.WithinFleet, ""},
-		"few nodes":    {7, func(int, int) float64 { return 2 }, notice.NoFleetVerdict, ""},
+		"few nodes":    {7, func(int, int) float64 { return 2 }, notice.WithoutVerdict, ""},
 		"alone":        {16, func(n, _ int) float64 { return times(n == 5, 1.1) }, notice.BelowFleet, tonight},
 	} {
 		noise := scatter(1, (*rand.Rand).NormFloat64)

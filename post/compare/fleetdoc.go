@@ -7,6 +7,7 @@ import (
 
 	"busbar/internal/document"
 	"busbar/internal/notice"
+	"busbar/internal/stats"
 	"busbar/internal/units"
 	"busbar/post/atomicfile"
 	"busbar/post/plot"
@@ -17,37 +18,29 @@ const mostRows, mostCurves = 20, 6
 
 // Document is the fleet as it is shown. kept removes notices that are not reported.
 func (f *Fleet) Document(kept func([]notice.Notice) []notice.Notice) *document.Document {
-	data := struct {
-		Alpha  float64                     `json:"alpha"`
-		Tests  int                         `json:"tests"`
-		Counts map[notice.FleetVerdict]int `json:"counts"` // nodes
-		Curves []object                    `json:"curves"`
-	}{Alpha: f.alpha(), Tests: f.tests, Counts: map[notice.FleetVerdict]int{}}
+	var data struct {
+		Curves []object `json:"curves"`
+	}
 	for _, r := range f.results {
 		data.Curves = append(data.Curves, object{r, r.at.place()})
 	}
 	d := &document.Document{Kind: "fleet", Title: "Fleet"}
-	t := &document.Table{Columns: document.NumericColumns("size", "ratio", "history", "since", "curve")}
+	t := &document.Table{Columns: document.NumericColumns("size", "ratio", "since", "curve")}
 	t.Columns = append([]document.Column{{Name: "node", Narrow: true}, {Name: "verdict"}}, t.Columns...)
 	var titles document.Footnotes
-	var tally document.Fields
 	for _, same := range units.GroupBy(f.nodes, func(r fleetResult) notice.FleetVerdict { return r.Verdict }) {
-		r, n := same[0], len(same)
-		data.Counts[r.Verdict] = n
-		tally = append(tally, document.Field{Name: string(r.Verdict), Value: units.Count(n, "node")})
-		if r.Verdict != notice.WithinFleet {
-			n := notice.New(notice.FleetNodes{Nodes: n, Of: len(f.judged), Verdict: r.Verdict, Name: r.Node,
-				Ratio: notice.SideRatio(r.excess()), Where: r.at.title() + ", " + r.at.name(), Since: r.Since})
-			if r.Verdict == notice.FailedTonight {
-				n.Severity = notice.Error
-			}
-			d.Report(n)
+		r := same[0]
+		n := notice.New(notice.FleetNodes{Nodes: len(same), Of: len(f.judged), Verdict: r.Verdict, Name: r.Node,
+			Ratio: notice.SideRatio(r.Ratio), Where: r.at.title() + ", " + r.at.name(), Since: r.Since})
+		if r.Verdict == notice.WithinFleet {
+			n.Severity = notice.Info
 		}
+		d.Report(n)
 	}
 	for _, r := range f.nodes[:min(len(f.nodes), mostRows)] {
 		titles = units.AddOnce(titles, r.at.title())
-		t.Row(r.Node, string(r.Verdict), r.at.name(), sideRatio(r.Ratio), sideRatio(r.History), r.Since,
-			fmt.Sprintf("[%d]", slices.Index(titles, r.at.title())+1))
+		t.Row(r.Node, string(r.Verdict), r.at.name(), ratioWord(stats.Ratio{Value: r.Ratio, N: len(r.levels)}),
+			r.Since, fmt.Sprintf("[%d]", slices.Index(titles, r.at.title())+1))
 	}
 	for _, s := range f.nights[len(f.nights)-1] {
 		for _, why := range s.crowd {
@@ -59,15 +52,8 @@ func (f *Fleet) Document(kept func([]notice.Notice) []notice.Notice) *document.D
 	}
 	d.Report(notice.New(notice.FleetBasis{Alpha: notice.Share(f.alpha()), Tests: f.tests, Nights: len(f.nights) - 1}))
 	d.Notices, d.Data = kept(d.Notices), data
-	d.Add(document.Findings(slices.Clone(d.Notices)), t, titles, tally)
+	d.Add(document.Findings(slices.Clone(d.Notices)), t, titles)
 	return d
-}
-
-func sideRatio(v float64) string {
-	if v == 0 {
-		return "-"
-	}
-	return notice.SideRatio(v).String()
 }
 
 // Charts are the files of the history of the worst nodes. There are none without a ratio.
@@ -75,15 +61,16 @@ func (f *Fleet) Charts() []atomicfile.Named {
 	figure := plot.Figure{Page: plot.Page{Title: "Slowest nodes"},
 		X: plot.Axis{Label: "night (0 is tonight)", Unit: plot.Nights},
 		Y: plot.Axis{Label: "bandwidth / fleet's median", Unit: plot.Times}}
-	last := len(f.nights) - 1
 	for _, r := range f.nodes {
 		if r.Ratio == 0 || len(figure.Curves) == mostCurves {
 			continue
 		}
 		c := plot.Curve{Label: r.Node, Style: len(figure.Curves)}
-		for i, level := range append(slices.Clip(r.past.levels), math.Log(r.Ratio)) {
-			y := math.Exp(-level)
-			c.Points = append(c.Points, plot.XY{X: float64(append(r.past.nights, last)[i] - last), Y: y, Lo: y, Hi: y})
+		for i, night := range r.levels {
+			if v, known := night[r.Node]; known {
+				y := math.Exp(-v)
+				c.Points = append(c.Points, plot.XY{X: float64(i - len(f.nights) + 1), Y: y, Lo: y, Hi: y})
+			}
 		}
 		figure.Curves = append(figure.Curves, c)
 	}
