@@ -328,7 +328,7 @@ func TestCompareWithoutAPair(t *testing.T) {
 func TestCompareFleet(t *testing.T) {
 	dir := t.TempDir()
 	for night, name := range []string{"before", "tonight"} {
-		for node := range 9 {
+		for node := range 10 {
 			f := fixtures["tiny"]
 			f.launch = 20*night + node
 			f.edit = func(run *result.Run, records []*result.Record, end *result.End) {
@@ -338,6 +338,9 @@ func TestCompareFleet(t *testing.T) {
 				}
 				if node == 7 && night == 1 {
 					records[0].Status, records[0].Time = result.Failed, nil
+				}
+				if node == 9 {
+					run.Device = "other"
 				}
 			}
 			f.save(t, filepath.Join(dir, name))
@@ -351,7 +354,7 @@ func TestCompareFleet(t *testing.T) {
 		strings.Count(stderr.String(), "wrote") != 3 {
 		t.Errorf("exit %d, %s%s", code, &stdout, &stderr)
 	}
-	for _, row := range []string{"node5  below    64 B", "node7  failed", "node0  within", `"since": "tonight"`} {
+	for _, row := range []string{"node5  below", "node7  failed", "node0  within", "node9  without-verdict", `"since": "tonight"`} {
 		text, _ := os.ReadFile(filepath.Join(files, "compare.json"))
 		if !strings.Contains(stdout.String()+string(text), row) {
 			t.Errorf("no %s in %s%s", row, &stdout, text)

@@ -59,6 +59,7 @@ func CompareFleet(ctx context.Context, o *Options, baseline string) (*Fleet, []n
 	}
 	f, ids := &Fleet{Options: o, judged: map[string]bool{}}, map[string]bool{}
 	var sides []*side
+	var pool *side
 	var notes []notice.Notice
 	for i, args := range [][]string{o.Args, {baseline}} {
 		data, passed, err := input.Merge(ctx, args, o.MergeOptions)
@@ -68,6 +69,9 @@ func CompareFleet(ctx context.Context, o *Options, baseline string) (*Fleet, []n
 		runs := slices.DeleteFunc(data.Runs(), func(r *result.Run) bool { return ids[r.ID] })
 		if notes = append(notes, passed...); len(runs) == 0 {
 			return nil, nil, usage.New(fmt.Errorf("%s has the same runs as tonight: name earlier ones", baseline))
+		}
+		if i == 0 {
+			pool = newSide("", "", data, runs)
 		}
 		key := func(r *result.Run) [2]string {
 			if i == 0 {
@@ -89,7 +93,8 @@ func CompareFleet(ctx context.Context, o *Options, baseline string) (*Fleet, []n
 	if err := refuseRehearsed(sides); err != nil && !o.IncludeRehearsed {
 		return nil, nil, err
 	}
-	g, found, err := collectives.gather(ctx, sides)
+	// Nodes that differ in device or settings tonight have no common fleet: they are of one side, before they have theirs.
+	g, found, err := collectives.gather(ctx, append([]*side{pool}, sides...))
 	if err != nil {
 		return nil, nil, err
 	}
@@ -125,19 +130,20 @@ func (f *Fleet) night(block []point, i int) map[string]float64 {
 		}
 		few, m := len(times) < stats.MinPeers, stats.Median(slices.Collect(maps.Values(times)))
 		for _, s := range f.nights[i] {
-			r := fleetResult{Node: s.name, Verdict: notice.WithoutVerdict, at: p}
-			bad, _ := shares(s.entries[p])
-			if bad > 0 && !few {
-				r.Verdict = notice.FailedTonight
+			r := fleetResult{Node: s.name, Verdict: notice.FailedTonight, at: p}
+			if few {
+				r.Verdict = notice.WithoutVerdict
 			}
+			bad, _ := shares(s.entries[p])
 			if last && s.entries[p] != nil && (few || bad > 0) {
 				f.results = append(f.results, r)
 			}
 		}
+		if few {
+			continue
+		}
 		for node, t := range times {
-			if !few {
-				all[node] = append(all[node], math.Log(t/m))
-			}
+			all[node] = append(all[node], math.Log(t/m))
 		}
 	}
 	one := map[string]float64{}
