@@ -163,7 +163,13 @@ func (f *Fleet) judge(points []point) {
 			}
 			now, changes := l[len(l)-1], map[string]float64{}
 			for node, v := range now {
-				if past := l.past(node); len(past) >= minNights {
+				var past []float64
+				for _, night := range l[:len(l)-1] {
+					if v, known := night[node]; known {
+						past = append(past, v)
+					}
+				}
+				if len(past) >= minNights {
 					changes[node] = v - stats.Median(past)
 				}
 			}
@@ -188,16 +194,6 @@ func (f *Fleet) judge(points []point) {
 	})
 	f.results = firsts(f.results, func(r fleetResult) any { return [2]any{r.Node, r.at.table()} })
 	f.nodes = firsts(f.results, func(r fleetResult) any { return r.Node })
-}
-
-// past are the levels of a node before tonight.
-func (l levels) past(node string) (all []float64) {
-	for _, night := range l[:len(l)-1] {
-		if v, known := night[node]; known {
-			all = append(all, v)
-		}
-	}
-	return all
 }
 
 // firsts are the first results of each key.

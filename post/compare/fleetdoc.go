@@ -58,7 +58,7 @@ func (f *Fleet) Document(kept func([]notice.Notice) []notice.Notice) *document.D
 
 // Charts are the files of the history of the worst nodes. There are none without a ratio.
 func (f *Fleet) Charts() []atomicfile.Named {
-	figure := plot.Figure{Page: plot.Page{Title: "Slowest nodes"},
+	figure := plot.Figure{Page: plot.Page{Title: "Slowest nodes", Rehearsed: f.nights[len(f.nights)-1][0].rehearsed},
 		X: plot.Axis{Label: "night (0 is tonight)", Unit: plot.Nights},
 		Y: plot.Axis{Label: "bandwidth / fleet's median", Unit: plot.Times}}
 	for _, r := range f.nodes {
