@@ -35,17 +35,12 @@ const (
 // qn is the standard deviation of normal values by Qn of Rousseeuw & Croux (JASA 88, 1993): a quantile of the
 // distances of all pairs. It has twice the efficiency of the median of the distances to the median.
 func qn(x []float64) float64 {
-	sorted := sortedCopy(x)
-	if last := len(x) - 1; last >= mostOfQn {
-		for i := range mostOfQn {
-			sorted[i] = sorted[i*last/(mostOfQn-1)]
-		}
-		sorted = sorted[:mostOfQn]
-	}
-	n, gaps := len(sorted), []float64(nil)
-	for i, v := range sorted {
-		for _, w := range sorted[i+1:] {
-			gaps = append(gaps, w-v)
+	all, n, gaps := sortedCopy(x), min(len(x), mostOfQn), []float64(nil)
+	var sorted []float64
+	for i := range n {
+		sorted = append(sorted, quantile(all, float64(i)/float64(n-1)))
+		for _, v := range sorted[:i] {
+			gaps = append(gaps, sorted[i]-v)
 		}
 	}
 	slices.Sort(gaps)

@@ -34,7 +34,7 @@ type Fleet struct {
 	tests   int
 }
 
-// tonight is the night of the sides to judge; it sorts behind all dates.
+// tonight is the night of the sides to judge.
 const tonight = "tonight"
 
 // levels are, by night and node, the natural logarithms of a node's time over the median of the fleet in that night.
@@ -101,16 +101,16 @@ func CompareFleet(ctx context.Context, o *Options, baseline string) (*Fleet, []n
 	for _, data := range datasets(sides) {
 		notes = append(notes, data.Notes()...)
 	}
-	slices.SortStableFunc(sides, func(a, b *side) int { return cmp.Compare(a.letter, b.letter) })
-	f.nights = units.GroupBy(sides, func(s *side) string { return s.letter })
+	f.nights = units.GroupBy(sides, func(s *side) string { return s.letter }) // tonight's, then the oldest
+	f.nights = append(f.nights[1:], f.nights[0])
 	f.judge(g.points)
 	return f, distinct(append(notes, found...)), nil
 }
 
 // nodeOf names the node of a run, or the set of nodes.
 func nodeOf(r *result.Run) string {
-	if r.Nodes > 1 && r.Machine.Host != "" {
-		return cmp.Or(r.Slurm["SLURM_STEP_NODELIST"], fmt.Sprintf("%s+%d", r.Machine.Host, r.Nodes-1))
+	if r.Nodes > 1 {
+		return cmp.Or(r.Slurm["SLURM_STEP_NODELIST"], r.Machine.Host)
 	}
 	return r.Machine.Host
 }

@@ -59,7 +59,7 @@ func (f *Fleet) Document(kept func([]notice.Notice) []notice.Notice) *document.D
 // Charts are the files of the history of the worst nodes. There are none without a ratio.
 func (f *Fleet) Charts() []atomicfile.Named {
 	figure := plot.Figure{Page: plot.Page{Title: "Slowest nodes", Rehearsed: f.nights[len(f.nights)-1][0].rehearsed},
-		X: plot.Axis{Label: "night (0 is tonight)", Unit: plot.Nights},
+		X: plot.Axis{Label: "night (the last is tonight)", Unit: plot.Linear},
 		Y: plot.Axis{Label: "bandwidth / fleet's median", Unit: plot.Times}}
 	for _, r := range f.nodes {
 		if r.Ratio == 0 || len(figure.Curves) == mostCurves {
@@ -69,7 +69,7 @@ func (f *Fleet) Charts() []atomicfile.Named {
 		for i, night := range r.levels {
 			if v, known := night[r.Node]; known {
 				y := math.Exp(-v)
-				c.Points = append(c.Points, plot.XY{X: float64(i - len(f.nights) + 1), Y: y, Lo: y, Hi: y})
+				c.Points = append(c.Points, plot.XY{X: float64(i + 1), Y: y, Lo: y, Hi: y})
 			}
 		}
 		figure.Curves = append(figure.Curves, c)

@@ -71,12 +71,8 @@ func (f Figure) scale(p *plot.Plot, labels int) {
 // scale fits an axis to values.
 func (u Unit) scale(a *plot.Axis, values []float64, labels int) {
 	lo, hi := slices.Min(values), slices.Max(values)
-	switch u {
-	case GBps:
+	if u == Linear {
 		a.Min, a.Max, a.Tick.Marker = 0, hi*1.04, linear(number)
-		return
-	case Nights:
-		a.Min, a.Max, a.Tick.Marker = lo-0.5, hi+0.5, linear(number)
 		return
 	}
 	a.Scale = plot.LogScale{}
