@@ -86,7 +86,7 @@ func (c *comparer) run(cmd *cobra.Command, args []string) error {
 	}
 	c.Args, c.Divide = args, cmd.Flags().Changed("by")
 	if cmd.Flags().Changed("baseline") {
-		f, notes, err := compare.CompareFleet(cmd.Context(), &c.Options, c.baseline)
+		f, notes, err := compare.NewFleet(cmd.Context(), &c.Options, c.baseline)
 		if err != nil {
 			return err
 		}

@@ -51,9 +51,9 @@ type fleetResult struct {
 	levels  levels
 }
 
-// CompareFleet judges the nodes of o.Args by all results there and in the folder baseline. The error of a wrong call is
+// NewFleet judges the nodes of o.Args by all results there and in the folder baseline. The error of a wrong call is
 // a usage.Error.
-func CompareFleet(ctx context.Context, o *Options, baseline string) (*Fleet, []notice.Notice, error) {
+func NewFleet(ctx context.Context, o *Options, baseline string) (*Fleet, []notice.Notice, error) {
 	if o.NoSteps = true; o.Divide {
 		return nil, nil, usage.New(errors.New("--baseline excludes --by"))
 	}
@@ -93,7 +93,7 @@ func CompareFleet(ctx context.Context, o *Options, baseline string) (*Fleet, []n
 	if err := refuseRehearsed(sides); err != nil && !o.IncludeRehearsed {
 		return nil, nil, err
 	}
-	// Nodes that differ in device or settings tonight have no common fleet: they are of one side, before they have theirs.
+	// Nodes that differ in device or settings have no common fleet: partsOf finds these in the pool of tonight's runs.
 	g, found, err := collectives.gather(ctx, append([]*side{pool}, sides...))
 	if err != nil {
 		return nil, nil, err

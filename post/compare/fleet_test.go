@@ -52,8 +52,8 @@ func made(nodes, nights int, factor func(night, node, size int) float64) *Fleet 
 
 func dateOf(night int) string { return firstNight.AddDate(0, 0, night).Format(time.DateOnly) }
 
-// scatter is that of nodes of 0.5 %, of launches of 0.5 % and of single times of 1 %: normal, or heavy, which is that of
-// Student with 5 degrees of freedom, at the same variance.
+// scatter is that of nodes of 0.5 %, of launches of 0.5 % and of single times of 1 %: normal, or heavy, which is
+// Student's with 5 degrees of freedom, at the same variance.
 func scatter(seed int, heavy bool) func(night, node, size int) float64 {
 	of := func(night, node, size int) float64 {
 		r, chi := rand.New(rand.NewPCG(uint64(seed), uint64(night<<40|node<<20|size))), 0.0
@@ -180,7 +180,7 @@ func BenchmarkFleet(b *testing.B) {
 	}
 	for b.Loop() {
 		o := &Options{Args: []string{filepath.Join(dir, dateOf(9))}, Limits: Limits{Margin: 0.03}}
-		f, _, err := CompareFleet(b.Context(), o, dir)
+		f, _, err := NewFleet(b.Context(), o, dir)
 		must.NoError(b, err)
 		must.EqOp(b, dateOf(7), f.results[0].Since)
 		must.NotNil(b, f.Document(slices.Clone[[]notice.Notice]))
