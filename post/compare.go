@@ -69,7 +69,7 @@ nodes).`,
 	f.StringVar(&c.By, "by", "", "split by this `WORD`: variant, library, …")
 	f.StringVar(&c.baseline, "baseline", "", "compare the nodes of a fleet, with earlier nights in `DIR`")
 	f.StringVar(&c.Base, "base", "", "compare with the side of this `NAME`")
-	f.StringVarP(&c.out, "out", "o", "", "also write compare.md and compare.json into this `DIR`")
+	f.StringVarP(&c.out, "out", "o", "", "also write compare.md, compare.json and a chart of nodes\ninto this `DIR`")
 	f.StringVar(&c.margin, "margin", "3%", "differences up to this `PERCENT` are none")
 	f.StringVar(&c.failAbove, "fail-above", "",
 		"exit status 7 if a point is worse by more than this `PERCENT`, or fails")
