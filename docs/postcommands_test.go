@@ -84,7 +84,8 @@ func madeUpRuns(t *testing.T) (texts []string) {
 		must.NoError(t, lines.Encode(result.Run{Kind: result.KindRun, Schema: result.Schema, ID: id(1), Launch: id(2),
 			Campaign: "0190a000-0003-7000-8000-000000000000", Start: start, Tool: "busbar points", Rehearse: true,
 			Backend: result.Backend{Name: "nccl-rehearsal", Library: "NCCL 2.27.7", Version: "2.27.7"},
-			World:   8, Nodes: 1, RanksPerNode: 8, Device: "Synthetic GPU"}))
+			World:   8, Nodes: 1, RanksPerNode: 8, Device: "Synthetic GPU",
+			Machine: result.Machine{Host: fmt.Sprint("node", i)}}))
 		for n := range 48 {
 			must.NoError(t, lines.Encode(madeUpPoint(n, random)))
 		}

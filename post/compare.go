@@ -2,13 +2,16 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"slices"
 
 	"github.com/spf13/cobra"
 
-	"busbar/internal/result"
+	"busbar/internal/document"
+	"busbar/internal/notice"
+	"busbar/post/atomicfile"
 	"busbar/post/compare"
 	"busbar/post/notices"
 	"busbar/post/usage"
@@ -17,12 +20,9 @@ import (
 // comparer is what post compare was asked to do.
 type comparer struct {
 	streams
-	result.MergeOptions
+	compare.Options
 	outputFlags
-	by, base, out     string
-	margin, failAbove string
-	strict            bool
-	seed              uint64
+	out, baseline, margin, failAbove string
 }
 
 func newCompare(to streams) *cobra.Command {
@@ -50,18 +50,25 @@ settings are equal. Training steps (rank --step) are compared by their
 overlapped step: same model, bucket size, computation and world size. compare
 lists points without a partner, points that failed on one side, and other
 differences between the sides. docs/compare.md has the formulas and a nightly
-check.`,
+check.
+
+With --baseline it compares nodes, or sets of nodes, of tonight (what is named)
+with the fleet, and with their own earlier nights (DIR). The verdicts are below
+(the fleet), failed, slower (than before), within, without-verdict (fewer than 8
+nodes).`,
 		Example: `  post compare baseline results
   post compare --by variant results
   post compare --fail-above 5% baseline tonight        # exit status 7 if worse
-  post compare -o comparison baseline monday tuesday   # and Markdown, JSON`,
+  post compare -o comparison baseline monday tuesday   # and Markdown, JSON
+  post compare --baseline nights nights/2026-11-28     # each node of a fleet`,
 		ValidArgsFunction: resultFiles,
 		RunE:              c.run,
 	}
 	f := cmd.Flags()
-	f.StringVar(&c.by, "by", "", "split by this `WORD`: variant, library, …")
-	f.StringVar(&c.base, "base", "", "compare with the side of this `NAME`")
-	f.StringVarP(&c.out, "out", "o", "", "also write compare.md and compare.json into this `DIR`")
+	f.StringVar(&c.By, "by", "", "split by this `WORD`: variant, library, …")
+	f.StringVar(&c.baseline, "baseline", "", "compare the nodes of a fleet, with earlier nights in `DIR`")
+	f.StringVar(&c.Base, "base", "", "compare with the side of this `NAME`")
+	f.StringVarP(&c.out, "out", "o", "", "also write compare.md, compare.json and a chart of nodes\ninto this `DIR`")
 	f.StringVar(&c.failAbove, "fail-above", "",
 		"exit status 7 if a point is worse by more than this `PERCENT`, or fails")
 	c.statistics(cmd)
@@ -72,8 +79,8 @@ check.`,
 func (c *comparer) statistics(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&c.margin, "margin", "3%", "differences up to this `PERCENT` are none")
-	f.BoolVar(&c.strict, "strict", false, "err in 1 % of comparisons, not in 5 %; intervals of 99 %")
-	f.Uint64Var(&c.seed, "seed", 1, "`NUMBER` that draws start from, where there are too many launches for all ways")
+	f.BoolVar(&c.Strict, "strict", false, "err in 1 % of comparisons, not in 5 %; intervals of 99 %")
+	f.Uint64Var(&c.Seed, "seed", 1, "`NUMBER` that draws start from, where there are too many launches for all ways")
 	rehearsedFlag(cmd, &c.MergeOptions)
 	c.flags(f)
 }
@@ -85,26 +92,37 @@ func (c *comparer) run(cmd *cobra.Command, args []string) error {
 	if err = errors.Join(err, c.Check()); err != nil {
 		return usage.New(err)
 	}
-	all, lacking, notes, err := compare.Results(cmd.Context(), &compare.Options{
-		MergeOptions: c.MergeOptions, Args: args, Divide: cmd.Flags().Changed("by"), By: c.by, Base: c.base,
-		Limits: limits, Strict: c.strict, Seed: c.seed,
-	})
+	c.Limits, c.Args, c.Divide = limits, args, cmd.Flags().Changed("by")
+	if cmd.Flags().Changed("baseline") {
+		f, notes, err := compare.NewFleet(cmd.Context(), &c.Options, c.baseline)
+		if err != nil {
+			return err
+		}
+		return c.finish(cmd.Context(), f.Document(c.Kept), notes, f.Exceeded(), f.Charts())
+	}
+	all, lacking, notes, err := compare.Results(cmd.Context(), &c.Options)
 	if err != nil {
 		return err
 	}
 	all.Ignore(c.Shows)
-	doc := all.Document(c.Kept(lacking))
+	return c.finish(cmd.Context(), all.Document(c.Kept(lacking)), notes, all.Exceeded(), nil)
+}
+
+// finish writes and prints a document, with the notices on what was read.
+func (c *comparer) finish(
+	ctx context.Context, doc *document.Document, notes []notice.Notice, exceeded error, charts []atomicfile.Named,
+) error {
 	notes = c.Kept(notes)
 	doc.Notices = append(slices.Clone(notes), doc.Notices...)
 	if c.out != "" {
-		if err := compare.Save(cmd.Context(), c.out, doc, c.wrote); err != nil {
+		if err := compare.Save(ctx, c.out, doc, c.wrote, charts...); err != nil {
 			return err
 		}
 	}
-	err = c.write(doc, c.stdout)
+	err := c.write(doc, c.stdout)
 	note(c.stderr, notes)
 	if _, failOn := errors.AsType[*notices.FailOnError](err); err != nil && !failOn {
 		return err
 	}
-	return cmp.Or(all.Exceeded(), err)
+	return cmp.Or(exceeded, err)
 }

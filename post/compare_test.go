@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"path/filepath"
 	"reflect"
 	"slices"
@@ -320,5 +321,44 @@ func TestCompareWithoutAPair(t *testing.T) {
 	}
 	if p := got.Comparisons[0].Points[3]; p.Ratio == nil || p.Verdict != "worse" {
 		t.Errorf("%+v", p)
+	}
+}
+
+// A slow node of a fleet sets the exit status, has a row in the table, and is in the chart.
+func TestCompareFleet(t *testing.T) {
+	dir := t.TempDir()
+	for night, name := range []string{"before", "tonight"} {
+		for node := range 10 {
+			f := fixtures["tiny"]
+			f.launch = 20*night + node
+			f.edit = func(run *result.Run, records []*result.Record, end *result.End) {
+				run.Machine.Host = fmt.Sprint("node", node)
+				if run.Start = run.Start.AddDate(0, 0, night); node == 5 && night == 1 {
+					slower(1.5)(run, records, end)
+				}
+				if node == 7 && night == 1 {
+					records[0].Status, records[0].Time = result.Failed, nil
+				}
+				if node == 9 {
+					run.Device = "other"
+				}
+			}
+			f.save(t, filepath.Join(dir, name))
+		}
+	}
+	var stdout, stderr bytes.Buffer
+	files := filepath.Join(dir, "files")
+	code := exitCode(run(t.Context(), []string{"compare", "--baseline", dir, "--fail-above", "10%", "-o", files,
+		filepath.Join(dir, "tonight")}, &stdout, &stderr), &stderr)
+	if code != codeExceeded || !strings.Contains(stderr.String(), "1 node worse than") ||
+		strings.Count(stderr.String(), "wrote") != 3 {
+		t.Errorf("exit %d, %s%s", code, &stdout, &stderr)
+	}
+	for _, row := range []string{"node5  below", "node7  failed", "node0  within", "node9  without-verdict",
+		`"since": "tonight"`} {
+		text, _ := os.ReadFile(filepath.Join(files, "compare.json"))
+		if !strings.Contains(stdout.String()+string(text), row) {
+			t.Errorf("no %s in %s%s", row, &stdout, text)
+		}
 	}
 }

@@ -54,12 +54,12 @@ func (f fixture) lines(t testing.TB) []byte {
 	if f.edit != nil {
 		f.edit(run, records, end)
 	}
-	return encode(t, run, f.ranks(), records, end)
+	return encode(t, run, f.ranks(run.Machine.Host), records, end)
 }
 
-func (f fixture) ranks() (ranks []*result.Rank) {
+func (f fixture) ranks(host string) (ranks []*result.Rank) {
 	for i := range f.world {
-		ranks = append(ranks, &result.Rank{Kind: result.KindRank, Rank: i, Host: "node17", LocalRank: i, PID: 1000 + i})
+		ranks = append(ranks, &result.Rank{Kind: result.KindRank, Rank: i, Host: host, LocalRank: i, PID: 1000 + i})
 	}
 	return ranks
 }

@@ -26,7 +26,7 @@ func newTune(to streams) *cobra.Command {
 				return usage.New(err)
 			}
 			found, err := tune.Read(cmd.Context(), args, tune.Options{
-				MergeOptions: c.MergeOptions, Margin: limits.Margin, Strict: c.strict, Seed: c.seed})
+				MergeOptions: c.MergeOptions, Margin: limits.Margin, Strict: c.Strict, Seed: c.Seed})
 			if err != nil {
 				return err
 			}

@@ -89,6 +89,7 @@ func init() {
 		SourceReports{}, RanksContradicted{}, RowTorn{}, LineNotImported{}, RunSignalled{}, RunHung{}, RankGone{},
 		Published{}, NoPublished{}, RankCrashed{}, SourceIncomplete{}, NoBucketValues{}, BestBucket{},
 		StepComputation{}, StepPointsMissing{},
+		FleetNodes{}, FleetBasis{},
 		ExposedCommunication{}, NoExposedCommunication{}, CommunicationNegligible{}, CommunicationLocal{},
 		StepInterference{}, ReportLeftOut{}, MoreStepRuns{})
 }

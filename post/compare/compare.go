@@ -160,15 +160,18 @@ func (o *Options) read(ctx context.Context) (sides []*side, notes []notice.Notic
 }
 
 // ExceededError reports points that are worse than --fail-above allows.
-type ExceededError struct{ worse, fail int }
+type ExceededError struct {
+	Worse, Fail int
+	Of          string // what they are a number of: point, node
+}
 
 func (e *ExceededError) Error() string {
 	var words []string
-	if e.worse > 0 {
-		words = append(words, units.Count(e.worse, "point")+" worse than --fail-above allows")
+	if e.Worse > 0 {
+		words = append(words, units.Count(e.Worse, e.Of)+" worse than --fail-above allows")
 	}
-	if e.fail > 0 {
-		words = append(words, units.Count(e.fail, "point")+" failed more often")
+	if e.Fail > 0 {
+		words = append(words, units.Count(e.Fail, e.Of)+" failed more often")
 	}
 	return strings.Join(words, ", ")
 }
@@ -235,14 +238,14 @@ func (d *sideComparison) apart() (lines []string) {
 
 // Exceeded is the error that makes exit status 7.
 func (c Comparison) Exceeded() error {
-	e := &ExceededError{}
+	e := &ExceededError{Of: "point"}
 	for _, one := range c {
 		for _, d := range one.comparisons {
 			worse, fail := d.exceeded()
-			e.worse, e.fail = e.worse+worse, e.fail+fail
+			e.Worse, e.Fail = e.Worse+worse, e.Fail+fail
 		}
 	}
-	if e.worse+e.fail > 0 {
+	if e.Worse+e.Fail > 0 {
 		return e
 	}
 	return nil

@@ -32,11 +32,13 @@ func (c Comparison) Document(notices []notice.Notice) *document.Document {
 }
 
 // Save writes the document of a comparison into a folder, as Markdown and as JSON.
-func Save(ctx context.Context, dir string, doc *document.Document, wrote func(path string)) error {
-	return atomicfile.WriteAll(ctx, dir, []atomicfile.Named{
+func Save(ctx context.Context, dir string, doc *document.Document, wrote func(path string),
+	charts ...atomicfile.Named,
+) error {
+	return atomicfile.WriteAll(ctx, dir, append([]atomicfile.Named{
 		{Name: "compare.md", Write: func(w io.Writer) error { return doc.Write(w, document.Markdown) }},
 		{Name: "compare.json", Write: func(w io.Writer) error { return doc.Write(w, document.JSON) }},
-	}, wrote)
+	}, charts...), wrote)
 }
 
 // blocks are the sides and what each is compared with; their notices go into the document.

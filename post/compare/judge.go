@@ -88,12 +88,17 @@ func (d *sideComparison) exceeded() (worse, fail int) {
 	return worse, fail
 }
 
+// alpha is the family-wise false-positive rate.
+func (o *Options) alpha() float64 {
+	if o.Strict {
+		return stats.StrictAlpha
+	}
+	return stats.DefaultAlpha
+}
+
 // judge compares one side with the first.
 func (c *comparedSides) judge(g *gathered, a, b *side, o *Options) *sideComparison {
-	alpha := stats.DefaultAlpha
-	if o.Strict {
-		alpha = stats.StrictAlpha
-	}
+	alpha := o.alpha()
 	d := &sideComparison{kind: c.kind, limits: o.Limits, a: a, b: b, units: unitsOf(a, b, alpha)}
 	d.standard = stats.Standard{Alpha: alpha, Paired: d.units.paired, Seed: o.Seed}
 	var trials []stats.Trial

@@ -23,9 +23,9 @@ var measures = [...]struct {
 	y            Axis
 	value        func(coll.Case, float64) float64
 }{
-	BusBW: {"busbw", "Bus bandwidth", Axis{"busbw (GB/s)", GBps},
+	BusBW: {"busbw", "Bus bandwidth", Axis{"busbw (GB/s)", Linear},
 		func(c coll.Case, seconds float64) float64 { return c.BusBW(seconds) / 1e9 }},
-	AlgBW: {"algbw", "Algorithm bandwidth", Axis{"algbw (GB/s)", GBps},
+	AlgBW: {"algbw", "Algorithm bandwidth", Axis{"algbw (GB/s)", Linear},
 		func(c coll.Case, seconds float64) float64 { return c.AlgBW(seconds) / 1e9 }},
 	operationTime: {"time", "Time of one operation", Axis{"time of one operation", Seconds}, seconds},
 	latency:       {"latency", "Latency", Axis{"latency (median)", Seconds}, seconds},

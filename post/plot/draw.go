@@ -68,7 +68,7 @@ func (f Figure) scale(p *plot.Plot, labels int) {
 // scale fits an axis to values.
 func (u Unit) scale(a *plot.Axis, values []float64, labels int) {
 	lo, hi := slices.Min(values), slices.Max(values)
-	if u == GBps {
+	if u == Linear {
 		a.Min, a.Max, a.Tick.Marker = 0, hi*1.04, linear(number)
 		return
 	}

@@ -46,7 +46,7 @@ type Unit uint8
 const (
 	Bytes   Unit = iota + 1 // logarithmic, ticks at powers of two
 	Seconds                 // logarithmic, 1 µs, 10 µs, …
-	GBps                    // 1e9 bytes per second, linear from 0
+	Linear                  // from 0: 1e9 bytes per second, nights
 	Ranks                   // logarithmic, a tick at each world
 	Times                   // one thing in units of another: logarithmic, 1 is no difference
 )

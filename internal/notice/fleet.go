@@ -1,0 +1,43 @@
+package notice
+
+// Notices on the nodes of a fleet. docs/compare.md has the rules. Ratios are of times.
+
+// FleetVerdict is how a node compares.
+type FleetVerdict string
+
+// The verdicts. The worst comes first in the alphabet.
+const (
+	BelowFleet       FleetVerdict = "below"
+	FailedTonight    FleetVerdict = "failed"
+	SlowerThanBefore FleetVerdict = "slower"
+	WithinFleet      FleetVerdict = "within"
+	WithoutVerdict   FleetVerdict = "without-verdict"
+)
+
+var fleetVerdictTexts = map[FleetVerdict]string{BelowFleet: "slower than the fleet",
+	FailedTonight: "failed where others did not", SlowerThanBefore: "slower than in earlier nights",
+	WithinFleet: "within the fleet", WithoutVerdict: "without a verdict"}
+
+func (v FleetVerdict) String() string { return fleetVerdictTexts[v] }
+
+// FleetNodes reports the nodes with a verdict. Of those within the fleet, the severity is info.
+type FleetNodes struct {
+	Nodes   int          `json:"nodes"`
+	Of      int          `json:"of"`
+	Verdict FleetVerdict `json:"verdict"`
+	Name    string       `json:"worst"`
+	Ratio   SideRatio    `json:"ratio,omitempty"`
+	Where   string       `json:"where"`
+	Since   string       `json:"since,omitempty"` // a date, or tonight
+}
+
+// FleetBasis reports what verdicts are based on.
+type FleetBasis struct {
+	Alpha  Share `json:"alpha"`
+	Tests  int   `json:"tests"`
+	Nights int   `json:"nights"` // in the baseline
+}
+
+// Code identifies the notice, as all methods below do.
+func (FleetNodes) Code() Code { return "fleet-nodes" }
+func (FleetBasis) Code() Code { return "fleet-basis" }
