@@ -59,7 +59,7 @@ func inRounds(f *result.File, first, last int) map[string]int {
 // checkRounds checks that every group of the schedule has every case once.
 func checkRounds(t *testing.T, kind string, hosts []string, got map[string]int, cases int) {
 	t.Helper()
-	rounds, err := pattern.Rounds(kind, len(hosts))
+	rounds, err := pattern.Shape{Kind: kind, Nodes: len(hosts)}.Rounds()
 	must.NoError(t, err)
 	want := 0
 	for i, r := range rounds {

@@ -72,7 +72,7 @@ func init() {
 		RunUnfinished{}, WrongValue{}, MemoryNeeded{}, WrongData{}, SimulatedRuns{}, OversubscribedRuns{},
 		ImportedRuns{}, RecordsCombined{}, EndNotRecorded{}, PointsOpen{}, ImportedUnfinished{}, PlanUnknown{},
 		NoValues{}, OneRankRun{}, BestBandwidth{}, SmallMessage{}, FasterContender{}, SameSpeed{}, TimeModel{},
-		NoModel{}, SlowNode{}, SlowTogether{}, SlowOnce{}, SlowPath{}, UnevenPairs{}, UnclearHalves{}, NoSlowNode{},
+		NoModel{}, SlowNode{}, SlowTogether{}, SlowOnce{}, SlowPath{}, RailsShare{}, UnevenPairs{}, UnclearHalves{}, NoSlowNode{},
 		NothingToCompare{}, OnePair{}, GroupsMissing{}, Regression{}, Speedup{}, InconclusivePoints{},
 		LaunchesMissing{}, VerdictBasis{}, LimitExceeded{}, LimitChecked{}, OutcomeDiffers{}, MissingPoints{},
 		SidesDiffer{}, LaunchOrder{}, NotComparable{}, NoPair{}, SameRuns{}, SimulatedSides{}, VariantAdded{},

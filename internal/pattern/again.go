@@ -64,16 +64,18 @@ func (all suspects) has(a, b int) bool {
 
 // Alone are the groups to measure again alone, in that order: those of the suspects of all points, and others to
 // compare them with. The verdicts are of points with the same nodes.
-func Alone(kind string, n int, verdicts []Verdict) (groups [][]int) {
+func (s Shape) Alone(verdicts []Verdict) (groups [][]int) {
 	all := suspectsOf(verdicts)
 	nodes, links := all.worst()
-	if len(all) == 0 {
+	switch {
+	case len(all) == 0:
 		return nil
+	case s.Kind == Halves:
+		return s.halvesOf(nodes, verdicts)
+	case s.OfGPUs():
+		return s.gpusAlone(all, nodes, links)
 	}
-	if kind == Halves {
-		return halvesOf(n, nodes, verdicts)
-	}
-	sound := slices.DeleteFunc(firstNodes(n), func(i int) bool { return all.has(i, -1) })
+	sound := slices.DeleteFunc(firstNodes(s.Nodes), func(i int) bool { return all.has(i, -1) })
 	for k, i := range nodes {
 		for taken, j := 0, 0; j < len(sound) && taken < eachAlone; j++ {
 			other := sound[(j+k)%len(sound)]
@@ -84,6 +86,44 @@ func Alone(kind string, n int, verdicts []Verdict) (groups [][]int) {
 		}
 	}
 	return append(append(groups, links...), all.controls(sound)...)
+}
+
+// gpusAlone are pairs of the schedule: some of each part that is suspect, those of links, and some of no suspect.
+func (s Shape) gpusAlone(all suspects, nodes []int, links [][]int) (groups [][]int) {
+	rounds, err := s.Rounds()
+	if err != nil {
+		return nil
+	}
+	testing := map[int][][]int{} // by the only suspect, -1 without one
+	for i, r := range rounds {
+		for _, g := range r {
+			if s.occasion(i) != inRounds || all.has(g[0], g[1]) {
+				continue
+			}
+			found := []int{-1}
+			for _, part := range slices.Compact(s.parts(g)) {
+				if all.has(part, -1) {
+					found = append(found, part)
+				}
+			}
+			if len(found) <= 2 {
+				last := found[len(found)-1]
+				testing[last] = append(testing[last], g)
+			}
+		}
+	}
+	some := func(of int) {
+		pairs := testing[of]
+		for i := range min(eachAlone, len(pairs)) { // far apart
+			groups = append(groups, pairs[i*(len(pairs)-1)/(eachAlone-1)])
+		}
+	}
+	for _, part := range nodes {
+		some(part)
+	}
+	groups = append(groups, links...)
+	some(-1)
+	return groups
 }
 
 // controls are pairs of sound nodes: first those of neighbours, so that many nodes take part.
@@ -99,8 +139,8 @@ func (all suspects) controls(sound []int) (groups [][]int) {
 }
 
 // halvesOf are both halves of the rounds in which a suspect's half stood out most.
-func halvesOf(n int, suspects []int, verdicts []Verdict) (groups [][]int) {
-	rounds, err := Rounds(Halves, n)
+func (s Shape) halvesOf(suspects []int, verdicts []Verdict) (groups [][]int) {
+	rounds, err := s.Rounds()
 	if err != nil {
 		return nil
 	}
@@ -132,9 +172,9 @@ func halvesOf(n int, suspects []int, verdicts []Verdict) (groups [][]int) {
 // Repeats are the rounds, by number from 1, to measure once more with all groups: those in which nodes and links were
 // slowest that were slow in the rounds and not alone. Times of rounds that were measured once more already change
 // nothing here.
-func Repeats(kind string, n int, verdicts []Verdict) (numbers []int) {
-	rounds, err := Rounds(kind, n)
-	if err != nil || len(rounds[0]) == 1 {
+func (s Shape) Repeats(verdicts []Verdict) (numbers []int) {
+	rounds, err := s.Rounds()
+	if err != nil {
 		return nil
 	}
 	type round struct {
@@ -144,13 +184,16 @@ func Repeats(kind string, n int, verdicts []Verdict) (numbers []int) {
 	for _, v := range verdicts {
 		for _, s := range v.Suspects {
 			once := s.Evidence
-			if once.Twice = false; once.Standing() != stats.SlowOnce {
+			if once.Twice = false; once.Standing() != stats.SlowOnce || !s.beside(rounds) {
 				continue
 			}
 			var its []round
 			for i, r := range rounds {
 				for _, group := range r {
-					if t := v.of(group, inRounds); t > 0 && s.in(kind, group, &v) {
+					if v.occasion(i) != s.on || !s.in(group, &v) {
+						continue
+					}
+					if t := v.of(group, s.on); t > 0 {
 						its = append(its, round{i + 1, t})
 					}
 				}
@@ -168,14 +211,11 @@ func Repeats(kind string, n int, verdicts []Verdict) (numbers []int) {
 }
 
 // in reports whether a group tests a suspect: a half or pair with the node and no other suspect, or the link itself.
-func (s *Suspect) in(kind string, group []int, v *Verdict) bool {
-	switch {
-	case s.isLink():
+func (s *Suspect) in(group []int, v *Verdict) bool {
+	if s.isLink() {
 		return slices.Equal(group, s.Nodes)
-	case kind == Halves:
-		return slices.Contains(group, s.Nodes[0])
 	}
-	return slices.Contains(group, s.Nodes[0]) && v.suspected(group) == 1
+	return slices.Contains(v.parts(group), s.Nodes[0]) && (v.Kind == Halves || len(v.suspected(group)) == 1)
 }
 
 // Number maps a number in the records to the round of the schedule; after its last round the schedule starts over.

@@ -22,6 +22,8 @@ type cluster struct {
 	random *rand.Rand
 }
 
+func of(kind string, n int) Shape { return Shape{kind, n, 1} }
+
 func sound(n int, noise float64, seed uint64) *cluster {
 	return &cluster{nodes: slices.Repeat([]float64{1}, n), links: map[[2]int]float64{}, shared: map[int]float64{},
 		noise: noise, random: rand.New(rand.NewPCG(seed, 7))}
@@ -62,16 +64,16 @@ func (c *cluster) inRounds(t *testing.T, kind string) []Time {
 func (c *cluster) run(t *testing.T, kind string) Verdict {
 	t.Helper()
 	n, times := len(c.nodes), c.inRounds(t, kind)
-	times = append(times, c.times(alone, Alone(kind, n, []Verdict{Judge(kind, n, times)})...)...)
-	for _, number := range Repeats(kind, n, []Verdict{Judge(kind, n, times)}) {
+	times = append(times, c.times(alone, of(kind, n).Alone([]Verdict{of(kind, n).Judge(times)})...)...)
+	for _, number := range of(kind, n).Repeats([]Verdict{of(kind, n).Judge(times)}) {
 		times = append(times, c.times(onceMore, scheduled(t, kind, n)[number-1]...)...)
 	}
-	return Judge(kind, n, times)
+	return of(kind, n).Judge(times)
 }
 
 func scheduled(t *testing.T, kind string, n int) []Round {
 	t.Helper()
-	rounds, err := Rounds(kind, n)
+	rounds, err := of(kind, n).Rounds()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -110,10 +110,13 @@ func (p *Patterns) Sections(list func([]notice.Notice, string) document.List) (a
 			v := verdicts[c]
 			below := &document.Section{Title: c.String()}
 			below.Add(list(v.Notices(of.Hosts), c.String()))
-			if of.Kind == pattern.Pairs {
+			switch of.Kind {
+			case pattern.Pairs:
 				below.Add(pairBlocks(of.Hosts, &v)...)
-			} else {
+			case pattern.Halves:
 				below.Add(t.halves(c))
+			default:
+				below.Add(matrices(v.Matrices(of.Hosts))...)
 			}
 			section.Add(below)
 		}
@@ -152,6 +155,27 @@ func pairBlocks(hosts []string, v *pattern.Verdict) []document.Block {
 		", the median of sound pairs"), t}
 }
 
+// mostMatrices is the number of nodes whose GPUs have a table.
+const mostMatrices = 8
+
+// matrices are tables of GPUs, where a table has room for them.
+func matrices(all []pattern.Matrix) (blocks []document.Block) {
+	for _, m := range all[:min(len(all), mostMatrices)] {
+		t := &document.Table{Columns: append(make([]document.Column, 1), document.NumericColumns(m.Columns...)...)}
+		for i, row := range m.Values {
+			cells := []string{clip(m.Rows[i])}
+			for _, x := range row {
+				cells = append(cells, ifKnown(x > 0, multiple(x)))
+			}
+			t.Row(cells...)
+		}
+		if len(m.Columns) <= mostColumns {
+			blocks = append(blocks, document.Paragraph(m.Title), t)
+		}
+	}
+	return blocks
+}
+
 // multiple writes a factor in four columns.
 func multiple(x float64) string {
 	if x < 1 {
@@ -162,17 +186,14 @@ func multiple(x float64) string {
 
 // halves are the times of the halves of each round.
 func (t *patternTimes) halves(c coll.Case) (list document.List) {
-	rounds, err := pattern.Rounds(t.run.Pattern.Kind, len(t.run.Pattern.Hosts))
+	rounds, err := pattern.ShapeOf(t.run.Pattern).Rounds()
 	if err != nil {
 		return nil
 	}
 	for i, halves := range rounds {
 		var words []string
 		for _, nodes := range halves {
-			g := &result.Group{Round: i + 1}
-			for _, n := range nodes {
-				g.Hosts = append(g.Hosts, t.run.Pattern.Hosts[n])
-			}
+			g := pattern.GroupOf(t.run.Pattern, i+1, nodes)
 			key := result.Point(t.run.Backend.Name, c, 0)
 			key.Group = g.String()
 			words = append(words, units.Duration(t.times[key].Seconds)+" "+units.Some(g.Hosts))

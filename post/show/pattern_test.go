@@ -37,7 +37,7 @@ func patternFile(id string, start int, slow float64, leftOut ...int) *result.Fil
 		},
 	}
 	f.Run.Backend.Name = "mpi"
-	rounds, err := pattern.Rounds(pattern.Pairs, len(hosts))
+	rounds, err := pattern.Shape{Kind: pattern.Pairs, Nodes: len(hosts)}.Rounds()
 	if err != nil {
 		panic(err)
 	}
