@@ -114,8 +114,8 @@ func (s Shape) gpusAlone(all suspects, nodes []int, links [][]int) (groups [][]i
 	}
 	some := func(of int) {
 		pairs := testing[of]
-		for i := range min(eachAlone, len(pairs)) { // far apart
-			groups = append(groups, pairs[i*(len(pairs)-1)/(eachAlone-1)])
+		for n, i := min(eachAlone, len(pairs)), 0; i < n; i++ { // far apart
+			groups = append(groups, pairs[i*(len(pairs)-1)/max(1, n-1)])
 		}
 	}
 	for _, part := range nodes {
