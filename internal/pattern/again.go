@@ -62,37 +62,17 @@ func (all suspects) has(a, b int) bool {
 	return is
 }
 
-// Alone are the groups to measure again alone, in that order: those of the suspects of all points, and others to
-// compare them with. The verdicts are of points with the same nodes.
+// Alone are the groups to measure again alone, in that order: of the schedule, some that test each suspect of any
+// point, the links, and some without a suspect to compare them with. The verdicts are of points with the same nodes.
 func (s Shape) Alone(verdicts []Verdict) (groups [][]int) {
 	all := suspectsOf(verdicts)
 	nodes, links := all.worst()
+	rounds, err := s.Rounds()
 	switch {
-	case len(all) == 0:
+	case len(all) == 0 || err != nil:
 		return nil
 	case s.Kind == Halves:
-		return s.halvesOf(nodes, verdicts)
-	case s.OfGPUs():
-		return s.gpusAlone(all, nodes, links)
-	}
-	sound := slices.DeleteFunc(firstNodes(s.Nodes), func(i int) bool { return all.has(i, -1) })
-	for k, i := range nodes {
-		for taken, j := 0, 0; j < len(sound) && taken < eachAlone; j++ {
-			other := sound[(j+k)%len(sound)]
-			if pair := []int{min(i, other), max(i, other)}; !all.has(pair[0], pair[1]) {
-				groups = append(groups, pair)
-				taken++
-			}
-		}
-	}
-	return append(append(groups, links...), all.controls(sound)...)
-}
-
-// gpusAlone are pairs of the schedule: some of each part that is suspect, those of links, and some of no suspect.
-func (s Shape) gpusAlone(all suspects, nodes []int, links [][]int) (groups [][]int) {
-	rounds, err := s.Rounds()
-	if err != nil {
-		return nil
+		return halvesOf(rounds, nodes, verdicts)
 	}
 	testing := map[int][][]int{} // by the only suspect, -1 without one
 	for i, r := range rounds {
@@ -106,8 +86,7 @@ func (s Shape) gpusAlone(all suspects, nodes []int, links [][]int) (groups [][]i
 					found = append(found, part)
 				}
 			}
-			if len(found) <= 2 {
-				last := found[len(found)-1]
+			if last := found[len(found)-1]; len(found) <= 2 {
 				testing[last] = append(testing[last], g)
 			}
 		}
@@ -126,24 +105,8 @@ func (s Shape) gpusAlone(all suspects, nodes []int, links [][]int) (groups [][]i
 	return groups
 }
 
-// controls are pairs of sound nodes: first those of neighbours, so that many nodes take part.
-func (all suspects) controls(sound []int) (groups [][]int) {
-	for apart := 1; apart < len(sound) && len(groups) < eachAlone; apart++ {
-		for i := 0; i+apart < len(sound) && len(groups) < eachAlone; i++ {
-			if a, b := sound[i], sound[i+apart]; !all.has(a, b) {
-				groups = append(groups, []int{a, b})
-			}
-		}
-	}
-	return groups
-}
-
 // halvesOf are both halves of the rounds in which a suspect's half stood out most.
-func (s Shape) halvesOf(suspects []int, verdicts []Verdict) (groups [][]int) {
-	rounds, err := s.Rounds()
-	if err != nil {
-		return nil
-	}
+func halvesOf(rounds []Round, suspects []int, verdicts []Verdict) (groups [][]int) {
 	difference := func(r Round) (most float64) {
 		for _, v := range verdicts {
 			if a, b := v.of(r[0], inRounds), v.of(r[1], inRounds); a > 0 && b > 0 {

@@ -226,7 +226,7 @@ func TestNotices(t *testing.T) {
 		math.Abs(float64(f.Alone)-2.4) > 1e-9 {
 		t.Errorf("%+v", f)
 	}
-	if r := v.Relative(); math.Abs(r[2][0]-2.4) > 1e-9 || math.Abs(r[0][1]-1) > 1e-9 || r[1][1] != 0 {
+	if r := v.Matrices(names(4))[0].Values; math.Abs(r[2][0]-2.4) > 1e-9 || math.Abs(r[0][1]-1) > 1e-9 || r[1][1] != 0 {
 		t.Errorf("%v", r)
 	}
 	if v := of(Pairs, 4).Judge(nil); v.Missing != 6 || codes(v) != "nothing-to-compare groups-missing" {

@@ -119,21 +119,3 @@ func (v *Verdict) fact(s *Suspect, hosts []string) notice.Fact {
 
 // times is a natural logarithm as a factor.
 func times(log float64) notice.Multiple { return notice.Multiple(math.Exp(log)) }
-
-// Relative are the pairs' times in the rounds, by both nodes, as multiples of the median healthy pair, or 0.
-func (v *Verdict) Relative() [][]float64 {
-	table := make([][]float64, v.Nodes)
-	for a := range table {
-		table[a] = make([]float64, v.Nodes)
-	}
-	if v.Pairs.Base <= 0 {
-		return table
-	}
-	for a := range v.Nodes {
-		for b := a + 1; b < v.Nodes; b++ {
-			x := v.of([]int{a, b}, inRounds) / v.Pairs.Base
-			table[a][b], table[b][a] = x, x
-		}
-	}
-	return table
-}

@@ -17,10 +17,7 @@ import (
 )
 
 // WritePNG draws the figure as a PNG, 1600 pixels wide. The error is w's.
-func (f Figure) WritePNG(w io.Writer) error { return f.drawing().writePNG(w) }
-
-// WriteSVG draws the figure as an SVG. The error is w's.
-func (f Figure) WriteSVG(w io.Writer) error { return f.drawing().writeSVG(w) }
+func (f Figure) WritePNG(w io.Writer) error { return f.drawing().WritePNG(w) }
 
 const figureHeight = 280
 

@@ -54,7 +54,7 @@ func TestCharts(t *testing.T) {
 				continue // three and the last of each set will do
 			}
 			var p, s bytes.Buffer
-			if err := errors.Join(f.WritePNG(&p), f.WriteSVG(&s)); err != nil {
+			if err := errors.Join(f.WritePNG(&p), f.drawing().WriteSVG(&s)); err != nil {
 				t.Fatal(err)
 			}
 			if *pictures != "" {

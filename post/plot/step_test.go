@@ -26,7 +26,7 @@ func TestStepBars(t *testing.T) {
 		}
 		p := all[1]
 		var png, svg bytes.Buffer
-		if err := errors.Join(p.WritePNG(&png), p.WriteSVG(&svg)); err != nil {
+		if err := errors.Join(p.drawing().WritePNG(&png), p.drawing().WriteSVG(&svg)); err != nil {
 			t.Fatal(err)
 		}
 		if *pictures != "" {

@@ -3,7 +3,6 @@ package plot
 import (
 	"fmt"
 	"image/color"
-	"io"
 	"slices"
 
 	"gonum.org/v1/plot"
@@ -23,12 +22,6 @@ type stepBars struct {
 	Page
 	groups []*steps.Group // with their timed points alone
 }
-
-// WritePNG draws the plot as a PNG, 1600 pixels wide. The error is w's.
-func (b stepBars) WritePNG(w io.Writer) error { return b.drawing().writePNG(w) }
-
-// WriteSVG draws the plot as an SVG. The error is w's.
-func (b stepBars) WriteSVG(w io.Writer) error { return b.drawing().writeSVG(w) }
 
 // beside is how far the two stacks of a bucket are from its middle, as a share of the room of a bucket.
 const beside = 0.17

@@ -63,6 +63,19 @@ func (p *Patterns) Notices() (all []notice.Notice) {
 	return all
 }
 
+// Matrices calls f for each matrix of each case.
+func (p *Patterns) Matrices(f func(*result.Run, coll.Case, pattern.Matrix)) {
+	for _, t := range p.chains() {
+		verdicts := t.verdicts()
+		for _, c := range t.cases {
+			v := verdicts[c]
+			for _, m := range v.Matrices(t.run.Pattern.Hosts) {
+				f(t.run, c, m)
+			}
+		}
+	}
+}
+
 func (t *patternTimes) verdicts() map[coll.Case]pattern.Verdict {
 	return pattern.Verdicts(t.run.Pattern, t.run.Backend.Name, t.cases, t.times)
 }
@@ -110,13 +123,9 @@ func (p *Patterns) Sections(list func([]notice.Notice, string) document.List) (a
 			v := verdicts[c]
 			below := &document.Section{Title: c.String()}
 			below.Add(list(v.Notices(of.Hosts), c.String()))
-			switch of.Kind {
-			case pattern.Pairs:
-				below.Add(pairBlocks(of.Hosts, &v)...)
-			case pattern.Halves:
+			below.Add(matrices(v.Matrices(of.Hosts))...)
+			if of.Kind == pattern.Halves {
 				below.Add(t.halves(c))
-			default:
-				below.Add(matrices(v.Matrices(of.Hosts))...)
 			}
 			section.Add(below)
 		}
@@ -125,47 +134,24 @@ func (p *Patterns) Sections(list func([]notice.Notice, string) document.List) (a
 	return all
 }
 
-// mostColumns is how many nodes a table of pairs has room for in 80 columns.
+// mostColumns is how many nodes or GPUs a table has room for in 80 columns.
 const mostColumns = 11
 
-// pairBlocks are the times of pairs as multiples of the median of the sound ones, where a table has room for them.
-func pairBlocks(hosts []string, v *pattern.Verdict) []document.Block {
-	if v.Pairs.Base <= 0 || len(hosts) > mostColumns {
-		return nil
-	}
-	t := &document.Table{Columns: []document.Column{{Right: true}, {}}}
-	for i := range hosts {
-		t.Columns = append(t.Columns, document.NumericColumns(fmt.Sprint(i+1))...)
-	}
-	for i, row := range v.Relative() {
-		cells := []string{fmt.Sprint(i + 1), clip(hosts[i])}
-		for k, x := range row {
-			switch {
-			case k == i:
-				cells = append(cells, "-")
-			case x > 0:
-				cells = append(cells, multiple(x))
-			default:
-				cells = append(cells, "?")
-			}
-		}
-		t.Row(cells...)
-	}
-	return []document.Block{document.Paragraph("times of the pairs as multiples of " + units.Duration(v.Pairs.Base) +
-		", the median of sound pairs"), t}
-}
-
-// mostMatrices is the number of nodes whose GPUs have a table.
-const mostMatrices = 8
-
-// matrices are tables of GPUs, where a table has room for them.
+// matrices are tables of nodes or GPUs, where a table has room for them.
 func matrices(all []pattern.Matrix) (blocks []document.Block) {
-	for _, m := range all[:min(len(all), mostMatrices)] {
+	for _, m := range all {
 		t := &document.Table{Columns: append(make([]document.Column, 1), document.NumericColumns(m.Columns...)...)}
 		for i, row := range m.Values {
 			cells := []string{clip(m.Rows[i])}
-			for _, x := range row {
-				cells = append(cells, ifKnown(x > 0, multiple(x)))
+			for k, x := range row {
+				switch {
+				case x > 0:
+					cells = append(cells, multiple(x))
+				case k == i:
+					cells = append(cells, "-")
+				default:
+					cells = append(cells, "?")
+				}
 			}
 			t.Row(cells...)
 		}
