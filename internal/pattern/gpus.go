@@ -143,4 +143,3 @@ func (v *Verdict) usual() func(pair []int) float64 {
 		return cmp.Or(typical[place(pair)], 1)
 	}
 }
-

@@ -99,7 +99,10 @@ func halves(n int) []Round {
 	for i := range h.apart {
 		h.apart[i] = make([]int, n)
 	}
-	classes := [][]int{firstNodes(n)}
+	classes := [][]int{{}}
+	for i := range n {
+		classes[0] = append(classes[0], i)
+	}
 	for range bits.Len(uint(n - 1)) {
 		var round Round
 		round, classes = h.halve(classes, len(h.rounds)*(n/3+1)%n)
@@ -193,12 +196,4 @@ func round(a, b []int) Round {
 		a, b = b, a
 	}
 	return Round{a, b}
-}
-
-func firstNodes(n int) []int {
-	all := make([]int, n)
-	for i := range all {
-		all[i] = i
-	}
-	return all
 }

@@ -28,12 +28,7 @@ type Data struct {
 // Gather reads a dataset. Records that are not ok become points without a time.
 func Gather(ctx context.Context, data *result.Dataset, peaks analysis.Peaks) (*Data, error) {
 	m := &Data{ceilings: analysis.NewCeilings(peaks)}
-	seen := map[string]bool{}
 	err := data.Each(func(r result.Row) error {
-		if !seen[r.Run.ID] {
-			seen[r.Run.ID] = true
-			m.patterns.AddRun(r.Run)
-		}
 		m.patterns.Add(r)
 		if m.lacking.Add(r) {
 			return context.Cause(ctx)
@@ -58,10 +53,8 @@ func Gather(ctx context.Context, data *result.Dataset, peaks analysis.Peaks) (*D
 	return m, nil
 }
 
-// OnlyGroups reports whether nothing was measured but groups of nodes without plots.
-func (m *Data) OnlyGroups() bool {
-	return len(m.points) == 0 && m.lacking.Groups && len(matricesOf(&m.patterns)) == 0
-}
+// OnlyGroups reports whether nothing was measured but groups of nodes.
+func (m *Data) OnlyGroups() bool { return len(m.points) == 0 && m.lacking.Groups }
 
 // Files are the files of all plots, in each format; notDrawn lists omitted plots with the reason. The error counts the
 // points if no plot is possible.

@@ -26,25 +26,22 @@ type patternTimes struct {
 	times map[result.PointKey]result.Time
 }
 
-// AddRun adds a run; one without a pattern changes nothing.
-func (p *Patterns) AddRun(run *result.Run) {
-	if run.Pattern != nil {
-		p.of = append(p.of, &patternTimes{
+// Add adds a record; one without a pattern changes nothing.
+func (p *Patterns) Add(row result.Row) {
+	run, r := row.Run, row.Record
+	if run.Pattern == nil {
+		return
+	}
+	i := slices.IndexFunc(p.of, func(t *patternTimes) bool { return t.run.ID == run.ID })
+	if i < 0 {
+		i, p.of = len(p.of), append(p.of, &patternTimes{
 			runs: append([]string{run.ID}, run.Resumes...), run: run, times: map[result.PointKey]result.Time{},
 		})
 	}
-}
-
-// Add adds a record of a run that AddRun added.
-func (p *Patterns) Add(row result.Row) {
-	i := slices.IndexFunc(p.of, func(t *patternTimes) bool { return t.run.ID == row.Run.ID })
-	if i < 0 {
-		return
-	}
-	t, r := p.of[i], row.Record
+	t := p.of[i]
 	t.cases = units.AddOnce(t.cases, r.Case)
 	if r.Timed() {
-		t.times[r.Point(row.Run.Backend.Name)] = *r.Time
+		t.times[r.Point(run.Backend.Name)] = *r.Time
 	}
 }
 

@@ -82,7 +82,6 @@ func TestPatternsJudgedByChain(t *testing.T) {
 	for _, files := range [][]*result.File{{broken, rest, mended}, {mended, rest, broken}} {
 		p := &Patterns{}
 		for _, f := range files {
-			p.AddRun(&f.Run)
 			for i := range f.Records {
 				p.Add(result.Row{Run: &f.Run, Record: &f.Records[i]})
 			}
