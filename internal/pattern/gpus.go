@@ -96,12 +96,12 @@ func (s Shape) name(part int, hosts []string, short bool) string {
 		return fmt.Sprint("rail ", part-all-s.Nodes)
 	case part >= all:
 		return hosts[part-all]
-	case short:
-		return fmt.Sprintf("%s:%d", hosts[part/s.Each], part%s.Each)
-	case s.Kind == Rails:
-		return fmt.Sprintf("rail %d of %s", part%s.Each, hosts[part/s.Each])
 	}
-	return fmt.Sprintf("GPU %d of %s", part%s.Each, hosts[part/s.Each])
+	host, local := hosts[part/s.Each], part%s.Each
+	if short {
+		return fmt.Sprint(host, ":", local)
+	}
+	return fmt.Sprintf("%s %d of %s", map[string]string{Rails: "rail", GPUs: "GPU"}[s.Kind], local, host)
 }
 
 // GroupOf is a group of a pattern in a record, without the number of ranks per node of pairs and halves.
@@ -126,20 +126,18 @@ func GroupOf(of *result.Pattern, round int, group []int) *result.Group {
 func (v *Verdict) usual() func(pair []int) float64 {
 	const least = 4 // nodes to compare
 	place := func(pair []int) int { return pair[0]%v.Each*v.Each + pair[1]%v.Each }
-	at, all := map[int][]float64{}, []float64(nil)
+	typical, at, all := map[int]float64{}, map[int][]float64{}, []float64(nil)
+	if v.Kind != GPUs || v.Nodes < least {
+		return func([]int) float64 { return 1 }
+	}
 	for _, t := range v.times {
-		if v.Kind == GPUs && v.Nodes >= least && t.when() == inRounds && t.Seconds > 0 {
+		if t.when() == inRounds && t.Seconds > 0 {
 			at[place(t.Nodes)], all = append(at[place(t.Nodes)], t.Seconds), append(all, t.Seconds)
 		}
 	}
-	typical, base := map[int]float64{}, stats.Median(all)
+	base := stats.Median(all)
 	for p, seconds := range at {
 		typical[p] = stats.Median(seconds) / base
 	}
-	return func(pair []int) float64 {
-		if v.Kind != GPUs {
-			return 1
-		}
-		return cmp.Or(typical[place(pair)], 1)
-	}
+	return func(pair []int) float64 { return cmp.Or(typical[place(pair)], 1) }
 }

@@ -80,38 +80,25 @@ func (c *gpuCluster) found(t *testing.T) string {
 var shapes = []Shape{{Rails, 2, 8}, {Rails, 3, 8}, {Rails, 4, 4}, {Rails, 8, 8}, {Rails, 9, 4}, {GPUs, 1, 4}, {GPUs, 1, 8},
 	{GPUs, 3, 2}, {GPUs, 4, 4}, {GPUs, 16, 8}}
 
-// In sound clusters, at most 1 % of runs accuse a rail, node, GPU or link.
-func TestSoundGPUs(t *testing.T) {
+// In sound clusters, at most 1 % of runs accuse a rail, node, GPU or link. A GPU that is 20 % slower is found at 2 %
+// noise, one that is 50 % slower at 5 %, and no other part is named.
+func TestGPUErrorRates(t *testing.T) {
 	needs.TestAll(t)
 	for _, k := range shapes {
-		for _, noise := range []float64{0.02, 0.05} {
-			accused := share(func(seed uint64) bool {
-				v := gpus(k.Kind, k.Nodes, k.Each, noise, seed).run(t)
-				return len(v.Found()) > 0
-			})
-			if accused > 1 {
-				t.Errorf("%+v with noise %g: accused in %.1f %%", k, noise, accused)
-			}
-		}
-	}
-}
-
-// A GPU that is 20 % slower is found at 2 % noise, one that is 50 % slower at 5 %, and no other part is named.
-func TestSlowGPU(t *testing.T) {
-	needs.TestAll(t)
-	for _, k := range shapes {
-		if k.Kind == Rails && k.Nodes == 2 || k.Kind == GPUs && k.Each == 2 {
-			continue // one pair: which of both is slow is unknown
-		}
 		for noise, slow := range map[float64]float64{0.02: 1.2, 0.05: 1.5} {
+			accused := share(func(seed uint64) bool {
+				return gpus(k.Kind, k.Nodes, k.Each, noise, seed).found(t) != "[]"
+			})
 			found := share(func(seed uint64) bool {
 				c := gpus(k.Kind, k.Nodes, k.Each, noise, seed+5000)
 				gpu := int(seed) % (k.Nodes * k.Each)
 				c.slow[gpu] = slow
 				return c.found(t) == fmt.Sprintf("[%s %d]", c.name(gpu, names(k.Nodes), false), stats.Slow)
 			})
-			if found < 95 {
-				t.Errorf("%+v with noise %g, a GPU %g times slower: found in %.1f %%", k, noise, slow, found)
+			one := k.Kind == Rails && k.Nodes == 2 || k.Kind == GPUs && k.Each == 2 // pair: either of both is slow
+			if accused > 1 || found < 95 && !one {
+				t.Errorf("%+v with noise %g: accused in %.1f %%, one %g times slower found in %.1f %%", k, noise, accused,
+					slow, found)
 			}
 		}
 	}

@@ -69,7 +69,7 @@ func (s Shape) Judge(times []Time) Verdict {
 	} else {
 		v.judgePairs(rounds)
 	}
-	few := map[string]bool{Pairs: s.Nodes < 4, Halves: false, Rails: s.Nodes < 9, GPUs: s.Each < 6}[s.Kind]
+	few := map[string]bool{Pairs: s.Nodes < 4, Rails: s.Nodes < 9, GPUs: s.Each < 6}[s.Kind]
 	for i := range v.Suspects {
 		s := &v.Suspects[i]
 		s.Single, s.Noise = s.isLink() || few, v.noiseOf(s)

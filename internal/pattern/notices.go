@@ -11,18 +11,14 @@ import (
 // Notices are the verdict, a notice for each finding. hosts are the names of the nodes by index.
 func (v *Verdict) Notices(hosts []string) (all []notice.Notice) {
 	add := func(f notice.Fact) { all = append(all, notice.New(f)) }
-	switch {
-	case v.Kind == Pairs && v.Nodes == 2:
-		add(notice.OnePair{Nodes: hosts})
-		return all
-	case v.Kind == GPUs && v.Nodes == 1 && v.Each == 2:
+	if v.Kind == Pairs && v.Nodes == 2 || v.Kind == GPUs && v.Nodes == 1 && v.Each == 2 {
 		add(notice.OnePair{Nodes: v.nodes(&Suspect{Nodes: []int{0, 1}}, hosts)})
 		return all
 	}
 	for _, s := range v.Found() {
 		add(v.fact(&s, hosts))
 	}
-	if t := v.AtOnce.Base / v.Pairs.Base; v.Pairs.Base > 0 && math.Log(t) >= math.Max(sharing, 3*v.noise) {
+	if t := v.AtOnce.Base / v.Pairs.Base; v.Pairs.Base > 0 && math.Log(t) >= max(sharing, 3*v.noise) {
 		add(notice.RailsShare{Times: notice.Multiple(t), Rate: v.reached(v.AtOnce.Base, v.Pairs.Base)})
 	}
 	if v.Pairs.Apart && len(all) > 1 {
