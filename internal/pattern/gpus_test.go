@@ -3,8 +3,6 @@ package pattern
 import (
 	"fmt"
 	"math"
-	"math/rand/v2"
-	"slices"
 	"testing"
 
 	"busbar/internal/needs"
@@ -15,60 +13,10 @@ import (
 	"github.com/shoenig/test/must"
 )
 
-// gpuCluster is GPUs whose parts have known speeds. A pair is as slow as its slowest part.
-type gpuCluster struct {
-	Shape
-	slow   map[int]float64 // slowdown by number of the part
-	shared map[int]float64 // the same while all rails measure
-	link   []int           // a pair that takes twice as long
-	noise  float64
-	random *rand.Rand
-}
-
-func gpus(kind string, nodes, each int, noise float64, seed uint64) *gpuCluster {
-	return &gpuCluster{Shape: Shape{kind, nodes, each}, slow: map[int]float64{}, shared: map[int]float64{},
-		noise: noise, random: rand.New(rand.NewPCG(seed, 9))}
-}
-
-func (c *gpuCluster) time(pair []int, on when) Time {
-	factor := 1.0
-	for _, part := range c.parts(pair) {
-		factor = max(factor, c.slow[part])
-		if on == atOnce || on == atOnceMore {
-			factor = max(factor, c.shared[part])
-		}
-	}
-	if slices.Equal(pair, c.link) {
-		factor = 2
-	}
-	return Time{Nodes: pair, Alone: on == alone, Again: on == onceMore || on == atOnceMore,
-		AtOnce: on == atOnce || on == atOnceMore, Seconds: 1e-3 * factor * math.Exp(c.noise*c.random.NormFloat64())}
-}
-
-// run measures and judges as rank does.
-func (c *gpuCluster) run(t *testing.T) Verdict {
-	t.Helper()
-	rounds, err := c.Rounds()
-	must.NoError(t, err)
-	var times []Time
-	measure := func(on when, groups ...[]int) {
-		for _, g := range groups {
-			times = append(times, c.time(g, on))
-		}
-	}
-	for i, r := range rounds {
-		measure(c.occasion(i), r...)
-	}
-	measure(alone, c.Alone([]Verdict{c.Judge(times)})...)
-	for _, n := range c.Repeats([]Verdict{c.Judge(times)}) {
-		measure(c.occasion(n-1)+1, rounds[n-1]...)
-	}
-	return c.Judge(times)
-}
-
 // found are the names of suspects with their standing.
-func (c *gpuCluster) found(t *testing.T) string {
-	v := c.run(t)
+func (c *cluster) found(t *testing.T) string {
+	t.Helper()
+	v := c.run(t, c.Kind)
 	var all []string
 	for _, s := range v.Found() {
 		all = append(all, fmt.Sprint(v.nodes(&s, names(c.Nodes)), " ", s.Standing))
@@ -87,12 +35,12 @@ func TestGPUErrorRates(t *testing.T) {
 	for _, k := range shapes {
 		for noise, slow := range map[float64]float64{0.02: 1.2, 0.05: 1.5} {
 			accused := share(func(seed uint64) bool {
-				return gpus(k.Kind, k.Nodes, k.Each, noise, seed).found(t) != "[]"
+				return soundGPUs(k, noise, seed).found(t) != "[]"
 			})
 			found := share(func(seed uint64) bool {
-				c := gpus(k.Kind, k.Nodes, k.Each, noise, seed+5000)
+				c := soundGPUs(k, noise, seed+5000)
 				gpu := int(seed) % (k.Nodes * k.Each)
-				c.slow[gpu] = slow
+				c.parts[gpu] = slow
 				return c.found(t) == fmt.Sprintf("[%s %d]", c.name(gpu, names(k.Nodes), false), stats.Slow)
 			})
 			one := k.Kind == Rails && k.Nodes == 2 || k.Kind == GPUs && k.Each == 2 // pair: either of both is slow
@@ -111,34 +59,34 @@ func TestSlowParts(t *testing.T) {
 	for name, k := range map[string]struct {
 		kind         string
 		slow, shared int // parts
-		link         []int
+		link         [2]int
 		want         string
 	}{
-		"sound":                  {Rails, -1, -1, nil, "[]"},
-		"GPU on a rail":          {Rails, 6*each + 3, -1, nil, "[rail 3 of node7 1]"},
-		"rail":                   {Rails, all + nodes + 3, -1, nil, "[rail 3 1]"},
-		"node":                   {Rails, all + 6, -1, nil, "[node7 1]"},
-		"link of a rail":         {Rails, -1, -1, []int{0, 8 * (nodes - 1)}, "[link node1:0+node512:0 1]"},
-		"rail, all at once":      {Rails, -1, all + nodes + 5, nil, "[rail 5 2]"},
-		"GPU, all rails at once": {Rails, -1, 9, nil, "[rail 1 of node2 2]"},
-		"GPU":                    {GPUs, 20, -1, nil, "[GPU 4 of node3 1]"},
-		"all GPUs of a node":     {GPUs, all + 2, -1, nil, "[node3 1]"},
-		"link between two GPUs":  {GPUs, -1, -1, []int{9, 12}, "[link node2:1+node2:4 1]"},
+		"sound":                  {Rails, -1, -1, [2]int{}, "[]"},
+		"GPU on a rail":          {Rails, 6*each + 3, -1, [2]int{}, "[rail 3 of node7 1]"},
+		"rail":                   {Rails, all + nodes + 3, -1, [2]int{}, "[rail 3 1]"},
+		"node":                   {Rails, all + 6, -1, [2]int{}, "[node7 1]"},
+		"link of a rail":         {Rails, -1, -1, [2]int{0, 8 * (nodes - 1)}, "[link node1:0+node512:0 1]"},
+		"rail, all at once":      {Rails, -1, all + nodes + 5, [2]int{}, "[rail 5 2]"},
+		"GPU, all rails at once": {Rails, -1, 9, [2]int{}, "[rail 1 of node2 2]"},
+		"GPU":                    {GPUs, 20, -1, [2]int{}, "[GPU 4 of node3 1]"},
+		"all GPUs of a node":     {GPUs, all + 2, -1, [2]int{}, "[node3 1]"},
+		"link between two GPUs":  {GPUs, -1, -1, [2]int{9, 12}, "[link node2:1+node2:4 1]"},
 	} {
-		c := gpus(k.kind, nodes, each, 0.02, 1)
-		c.slow[k.slow], c.shared[k.shared], c.link = 2, 2, k.link
+		c := soundGPUs(Shape{k.kind, nodes, each}, 0.02, 1)
+		c.parts[k.slow], c.shared[k.shared], c.links[k.link] = 2, 2, 2
 		test.EqOp(t, k.want, c.found(t), test.Sprint(name))
 	}
 }
 
 // Rates are those of a suspect's pairs. Rails that slow each other down are reported.
 func TestRates(t *testing.T) {
-	c := gpus(Rails, 8, 8, 0, 1)
-	c.slow[6*8+3] = 2
+	c := soundGPUs(Shape{Rails, 8, 8}, 0, 1)
+	c.parts[6*8+3] = 2
 	for rail := range 8 {
 		c.shared[8*8+8+rail] = 1.5
 	}
-	v := c.run(t)
+	v := c.run(t, Rails)
 	v.rate = func(seconds float64) float64 { return 48e6 / seconds }
 	f, is := v.Notices(names(8))[0].Fact.(notice.SlowNode)
 	if !is || f.Part.Rate == nil || math.Abs(float64(f.Part.Rate.BusBW)/24e9-1) > 1e-9 ||
@@ -180,14 +128,12 @@ func TestGPUsScheduled(t *testing.T) {
 }
 
 func BenchmarkRails(b *testing.B) {
-	c := gpus(Rails, 4096, 8, 0.05, 1)
-	c.slow[35] = 1.5
+	c := soundGPUs(Shape{Rails, 4096, 8}, 0.05, 1)
+	c.parts[35] = 1.5
 	rounds, _ := c.Rounds()
 	var times []Time
 	for i, r := range rounds {
-		for _, g := range r {
-			times = append(times, c.time(g, c.occasion(i)))
-		}
+		times = append(times, c.times(c.occasion(i), r...)...)
 	}
 	for b.Loop() {
 		v := c.Judge(times)

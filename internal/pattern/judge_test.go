@@ -29,7 +29,7 @@ func TestSlowNode(t *testing.T) {
 				}
 				found := share(func(seed uint64) bool {
 					c := sound(n, 0.05, seed)
-					c.nodes[int(seed)%n] = slow
+					c.parts[int(seed)%n] = slow
 					return slices.Equal(accused(c.run(t, k.kind), stats.Slow),
 						[]string{fmt.Sprintf("[%d]", int(seed)%n)})
 				})
@@ -67,7 +67,7 @@ func TestSlowLinkAndTwoNodes(t *testing.T) {
 		want  []string
 	}{
 		"a link":    {[]int{4, 5, 8, 16}, func(c *cluster) { c.links[[2]int{1, 2}] = 1.5 }, []string{"[1 2]"}},
-		"two nodes": {[]int{5, 6, 8, 16}, func(c *cluster) { c.nodes[0], c.nodes[2] = 1.5, 2 }, []string{"[0]", "[2]"}},
+		"two nodes": {[]int{5, 6, 8, 16}, func(c *cluster) { c.parts[0], c.parts[2] = 1.5, 2 }, []string{"[0]", "[2]"}},
 	} {
 		for _, n := range k.nodes {
 			found := share(func(seed uint64) bool {
@@ -86,7 +86,7 @@ func TestSlowLinkAndTwoNodes(t *testing.T) {
 // half slow in most rounds, for many nodes: neither of its nodes is named.
 func TestHalvesNeverBlameWrongNode(t *testing.T) {
 	c := sound(8, 0.01, 1)
-	c.nodes[0], c.nodes[5] = 2, 2
+	c.parts[0], c.parts[5] = 2, 2
 	if v := c.run(t, Halves); len(v.Found()) > 0 || !v.Halves.Unclear || codes(v) != "unclear-halves" {
 		t.Errorf("%+v: %s", v.Suspects, codes(v))
 	}
@@ -208,7 +208,7 @@ func TestDistantNodes(t *testing.T) {
 		t.Error(codes(v))
 	}
 	c = sound(8, 0.01, 2)
-	c.nodes[2], c.nodes[5] = 1.6, 1.6
+	c.parts[2], c.parts[5] = 1.6, 1.6
 	if v := c.run(t, Pairs); v.Pairs.Apart {
 		t.Errorf("two slow nodes are slow with each other too: %+v", v.Pairs)
 	}
@@ -219,7 +219,7 @@ func TestNotices(t *testing.T) {
 	if got := fact[notice.NoSlowNode](t, c.run(t, Pairs)); !got.What || len(got.Suspects) > 0 {
 		t.Errorf("%+v", got)
 	}
-	c.nodes[2] = 2.4
+	c.parts[2] = 2.4
 	v := c.run(t, Pairs)
 	f := fact[notice.SlowNode](t, v)
 	if f.Part.Slow != 3 || f.Part.Of != 3 || math.Abs(float64(f.Part.Times)-2.4) > 1e-9 ||
@@ -258,7 +258,7 @@ func TestUncertainLink(t *testing.T) {
 	c := sound(6, 0, 1)
 	c.links[[2]int{1, 2}] = 1.5
 	for _, unsure := range []float64{0, 0.3} {
-		times := c.inRounds(t, Pairs)
+		times := c.inRounds(t)
 		for i := range times {
 			if slices.Equal(times[i].Nodes, []int{1, 2}) {
 				times[i].Unsure = unsure
@@ -274,11 +274,11 @@ func TestUncertainLink(t *testing.T) {
 // A pair of two suspects is no evidence about either.
 func TestPairOfSuspects(t *testing.T) {
 	c := sound(8, 0, 1)
-	c.nodes[1], c.nodes[4] = 1.5, 3
-	v := of(Pairs, 8).Judge(append(c.inRounds(t, Pairs), c.times(alone, []int{1, 2}, []int{1, 4}, []int{0, 4},
+	c.parts[1], c.parts[4] = 1.5, 3
+	v := of(Pairs, 8).Judge(append(c.inRounds(t), c.times(alone, []int{1, 2}, []int{1, 4}, []int{0, 4},
 		[]int{2, 3})...))
 	for _, s := range v.Suspects {
-		if want := c.nodes[s.Nodes[0]]; want == 1 || math.Abs(float64(times(s.Alone))-want) > 1e-9 {
+		if want := c.parts[s.Nodes[0]]; want == 0 || math.Abs(float64(times(s.Alone))-want) > 1e-9 {
 			t.Errorf("%v takes %s times as long alone, want %g", s.Nodes, times(s.Alone), want)
 		}
 	}
