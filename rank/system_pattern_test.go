@@ -217,10 +217,10 @@ func TestSlowGPU(t *testing.T) {
 			t.Parallel()
 			out := t.TempDir()
 			launch := func(more ...string) outcome {
-				args := append(patternArgs(out, more...), "--pattern", k.kind, "--simulate", "--backend", "nccl", "-b", "4K")
-				l := onNodes(t, 6, k.each, args...)
-				l.args[1] = fmt.Sprintf("[ $OMPI_COMM_WORLD_RANK != %d ] || export BUSBAR_REHEARSAL_FAULT=late:20ms; %s",
-					k.late, l.args[1])
+				more = append(more, "--pattern", k.kind, "--simulate", "--backend", "nccl", "-b", "4K")
+				l := onNodes(t, 6, k.each, patternArgs(out, more...)...)
+				l.args[1] = fmt.Sprintf(
+					"[ $OMPI_COMM_WORLD_RANK != %d ] || export BUSBAR_REHEARSAL_FAULT=late:20ms; %s", k.late, l.args[1])
 				l.env = append(l.env, "BUSBAR_REHEARSAL_GPUS=6")
 				return l.mustRun(t)
 			}

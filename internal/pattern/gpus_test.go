@@ -25,8 +25,8 @@ func (c *cluster) found(t *testing.T) string {
 }
 
 // shapes are the patterns of GPUs that are simulated.
-var shapes = []Shape{{Rails, 2, 8}, {Rails, 3, 8}, {Rails, 4, 4}, {Rails, 8, 8}, {Rails, 9, 4}, {GPUs, 1, 4}, {GPUs, 1, 8},
-	{GPUs, 3, 2}, {GPUs, 4, 4}, {GPUs, 16, 8}}
+var shapes = []Shape{{Rails, 2, 8}, {Rails, 3, 8}, {Rails, 4, 4}, {Rails, 8, 8}, {Rails, 9, 4}, {GPUs, 1, 4},
+	{GPUs, 1, 8}, {GPUs, 3, 2}, {GPUs, 4, 4}, {GPUs, 16, 8}}
 
 // In sound clusters, at most 1 % of runs accuse a rail, node, GPU or link. A GPU that is 20 % slower is found at 2 %
 // noise, one that is 50 % slower at 5 %, and no other part is named.
@@ -45,7 +45,7 @@ func TestGPUErrorRates(t *testing.T) {
 			})
 			one := k.Kind == Rails && k.Nodes == 2 || k.Kind == GPUs && k.Each == 2 // pair: either of both is slow
 			if accused > 1 || found < 95 && !one {
-				t.Errorf("%+v with noise %g: accused in %.1f %%, one %g times slower found in %.1f %%", k, noise, accused,
+				t.Errorf("%+v with noise %g: accused in %.1f %%, %g times slower: found in %.1f %%", k, noise, accused,
 					slow, found)
 			}
 		}
@@ -93,7 +93,7 @@ func TestRates(t *testing.T) {
 		math.Abs(float64(f.Part.Rate.Usual)/48e9-1) > 1e-9 {
 		t.Errorf("%+v", f)
 	}
-	if shared, is := v.Notices(names(8))[1].Fact.(notice.RailsShare); !is || math.Abs(float64(shared.Times)-1.5) > 1e-9 {
+	if f, is := v.Notices(names(8))[1].Fact.(notice.RailsShare); !is || math.Abs(float64(f.Times)-1.5) > 1e-9 {
 		t.Error(codes(v))
 	}
 }

@@ -20,8 +20,8 @@ type Matrix struct {
 // mostMatrices is the number of nodes whose GPUs have a matrix.
 const mostMatrices = 8
 
-// Matrices are, of pairs, their times as multiples of the median of sound ones; of rails the median pair of each GPU, by
-// node and rail, alone and then all at once; of gpus the pairs of each node, those of the slowest nodes. Values of
+// Matrices are, of pairs, their times as multiples of the median of sound ones; of rails the median pair of each GPU,
+// by node and rail, alone and then all at once; of gpus the pairs of each node, those of the slowest nodes. Values of
 // GPUs are bus bandwidths, or in latency mode times.
 func (v *Verdict) Matrices(hosts []string) (all []Matrix) {
 	if v.Kind == Halves || v.Pairs.Base <= 0 {

@@ -90,7 +90,8 @@ func (v *Verdict) reached(seconds, usual float64) *notice.Rate {
 
 func (v *Verdict) fact(s *Suspect, hosts []string) notice.Fact {
 	nodes := v.nodes(s, hosts)
-	part := notice.SlowPart{Link: s.isLink(), Halves: v.Kind == Halves, Times: times(s.Together), Slow: s.Slow, Of: s.Of}
+	part := notice.SlowPart{Link: s.isLink(), Halves: v.Kind == Halves, Times: times(s.Together), Slow: s.Slow,
+		Of: s.Of}
 	if v.OfGPUs() {
 		var x []float64
 		for _, t := range v.times {

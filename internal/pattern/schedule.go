@@ -44,7 +44,7 @@ func (s Shape) Rounds() ([]Round, error) {
 	n := s.Nodes
 	switch {
 	case s.Kind == GPUs && s.Each < 2:
-		return nil, fmt.Errorf("--pattern gpus compares the ranks of a node, but each node has one; use --pattern pairs")
+		return nil, fmt.Errorf("--pattern gpus compares ranks of a node, but each node has one; use --pattern pairs")
 	case s.Kind == GPUs:
 		return s.gpuRounds(), nil
 	case n < 2:
