@@ -101,7 +101,7 @@ func (s Shape) name(part int, hosts []string, short bool) string {
 	if short {
 		return fmt.Sprint(host, ":", local)
 	}
-	return fmt.Sprintf("%s %d of %s", map[string]string{Rails: "rail", GPUs: "GPU"}[s.Kind], local, host)
+	return fmt.Sprint(map[string]string{Rails: "rail ", GPUs: "GPU "}[s.Kind], local, " of ", host)
 }
 
 // GroupOf is a group of a pattern in a record, without the number of ranks per node of pairs and halves.

@@ -11,7 +11,7 @@ import (
 
 // Matrix is a table of nodes or GPUs. 0 is unknown.
 type Matrix struct {
-	Title         string
+	Title         string // of pairs the median of sound ones
 	Rows, Columns []string
 	Values        [][]float64
 	slowest       float64 // s
@@ -32,14 +32,13 @@ func (v *Verdict) Matrices(hosts []string) (all []Matrix) {
 	if v.rate != nil {
 		unit, value = " (GB/s)", func(seconds float64) float64 { return v.rate(seconds) / 1e9 }
 	}
-	titles := []string{"each rail alone" + unit, "all rails at once" + unit}
+	titles := []string{"each rail alone" + unit, "rails at once" + unit}
 	if v.Kind == Pairs {
 		first, columns = 1, v.Nodes
 		for i, host := range hosts {
 			rows[i] = fmt.Sprint(i+1, "  ", host)
 		}
-		titles = []string{"times of the pairs as multiples of " + units.Duration(v.Pairs.Base) +
-			", the median of sound pairs"}
+		titles = []string{units.Duration(v.Pairs.Base)}
 		value = func(seconds float64) float64 { return seconds / v.Pairs.Base }
 	}
 	var numbers []string

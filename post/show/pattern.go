@@ -67,6 +67,7 @@ func (p *Patterns) Matrices(f func(*result.Run, coll.Case, pattern.Matrix)) {
 		for _, c := range t.cases {
 			v := verdicts[c]
 			for _, m := range v.Matrices(t.run.Pattern.Hosts) {
+				m.Title = matrixTitle(t.run.Pattern.Kind, m)
 				f(t.run, c, m)
 			}
 		}
@@ -120,7 +121,7 @@ func (p *Patterns) Sections(list func([]notice.Notice, string) document.List) (a
 			v := verdicts[c]
 			below := &document.Section{Title: c.String()}
 			below.Add(list(v.Notices(of.Hosts), c.String()))
-			below.Add(matrices(v.Matrices(of.Hosts))...)
+			below.Add(matrices(of.Kind, v.Matrices(of.Hosts))...)
 			if of.Kind == pattern.Halves {
 				below.Add(t.halves(c))
 			}
@@ -135,7 +136,7 @@ func (p *Patterns) Sections(list func([]notice.Notice, string) document.List) (a
 const mostColumns = 11
 
 // matrices are tables of nodes or GPUs, where a table has room for them.
-func matrices(all []pattern.Matrix) (blocks []document.Block) {
+func matrices(kind string, all []pattern.Matrix) (blocks []document.Block) {
 	for _, m := range all {
 		t := &document.Table{Columns: append(make([]document.Column, 1), document.NumericColumns(m.Columns...)...)}
 		for i, row := range m.Values {
@@ -153,10 +154,17 @@ func matrices(all []pattern.Matrix) (blocks []document.Block) {
 			t.Row(cells...)
 		}
 		if len(m.Columns) <= mostColumns {
-			blocks = append(blocks, document.Paragraph(m.Title), t)
+			blocks = append(blocks, document.Paragraph(matrixTitle(kind, m)), t)
 		}
 	}
 	return blocks
+}
+
+func matrixTitle(kind string, m pattern.Matrix) string {
+	if kind == pattern.Pairs {
+		return "times of the pairs as multiples of " + m.Title + ", the median of sound pairs"
+	}
+	return m.Title
 }
 
 // multiple writes a factor in four columns.
