@@ -51,6 +51,8 @@ plot.
 A dashed line in plots of bus bandwidth is the peak of the slowest link, if it
 is recorded or given with --peak.
 
+Patterns (rank --pattern) have a matrix of each case, except halves.
+
 Training steps (rank --step) have one bar chart per backend and world size
 (step_...): computation, hidden and exposed communication by bucket size.
 
@@ -125,10 +127,10 @@ func (p *plotter) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	note(p.stderr, slices.Concat(overlooked, points.Notes))
-	if points.OnlyGroups() {
+	plots, notDrawn, err := points.Files(options)
+	if len(plots) == 0 && points.OnlyGroups() { // halves have no plot
 		return nil
 	}
-	plots, notDrawn, err := points.Files(options)
 	for _, words := range notDrawn {
 		fmt.Fprintln(p.stderr, "post: not drawn:", words)
 	}

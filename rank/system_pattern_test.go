@@ -59,7 +59,7 @@ func inRounds(f *result.File, first, last int) map[string]int {
 // checkRounds checks that every group of the schedule has every case once.
 func checkRounds(t *testing.T, kind string, hosts []string, got map[string]int, cases int) {
 	t.Helper()
-	rounds, err := pattern.Rounds(kind, len(hosts))
+	rounds, err := pattern.Shape{Kind: kind, Nodes: len(hosts)}.Rounds()
 	must.NoError(t, err)
 	want := 0
 	for i, r := range rounds {
@@ -201,6 +201,37 @@ func TestPattern(t *testing.T) {
 				}
 			}
 			has(t, o.stdout, "all_reduce float32 sum 4 KiB throughput: ")
+		})
+	}
+}
+
+// A GPU whose operations start late is named, by its rail and on its node. --resume finds all rounds.
+func TestSlowGPU(t *testing.T) {
+	t.Parallel()
+	for _, k := range []struct {
+		kind       string
+		each, late int
+		want       string
+	}{{"rails", 2, 3, "rail 1 of node2 is slow"}, {"gpus", 3, 4, "GPU 1 of node2 is slow"}} {
+		t.Run(k.kind, func(t *testing.T) {
+			t.Parallel()
+			out := t.TempDir()
+			launch := func(more ...string) outcome {
+				more = append(more, "--pattern", k.kind, "--simulate", "--backend", "nccl", "-b", "4K")
+				l := onNodes(t, 6, k.each, patternArgs(out, more...)...)
+				l.args[1] = fmt.Sprintf(
+					"[ $OMPI_COMM_WORLD_RANK != %d ] || export BUSBAR_REHEARSAL_FAULT=late:20ms; %s", k.late, l.args[1])
+				l.env = append(l.env, "BUSBAR_REHEARSAL_GPUS=6")
+				return l.mustRun(t)
+			}
+			o := launch()
+			has(t, strings.Join(strings.Fields(strings.ReplaceAll(o.stdout, "\n#", "")), " "), k.want)
+			f := readOne(t, out)
+			test.EqOp(t, k.each, f.Run.Pattern.RanksPerNode)
+			test.EqOp(t, 2, f.Records[0].World)
+			n := len(merged(t, out))
+			launch("--resume")
+			test.EqOp(t, n, len(merged(t, out)))
 		})
 	}
 }

@@ -3,6 +3,8 @@ package notice
 import (
 	"fmt"
 	"strings"
+
+	"busbar/internal/units"
 )
 
 // Notices on nodes and links, from rank --pattern. docs/pattern.md has the rules.
@@ -51,9 +53,22 @@ type SlowPart struct {
 	Times  Multiple `json:"times"`            // as long as the others take
 	Slow   int      `json:"slow"`             // pairs or rounds that are slow
 	Of     int      `json:"of"`
+	Rate   *Rate    `json:"rate,omitempty"` // of rails and GPUs
 }
 
+// Rate is the bus bandwidth of pairs, and the usual one.
+type Rate struct {
+	BusBW units.Bandwidth `json:"busbw"` // bytes per second
+	Usual units.Bandwidth `json:"usual"`
+}
+
+func (r Rate) String() string { return units.Gigabytes(float64(r.BusBW)) + " of " + r.Usual.String() }
+
 func (s SlowPart) String() string {
+	if r := s.Rate; r != nil {
+		s.Rate = nil
+		return r.String() + "; " + s.String()
+	}
 	switch {
 	case s.Link:
 		return fmt.Sprintf("it takes %v times as long as the others (its nodes are faster with other nodes)", s.Times)
@@ -99,6 +114,12 @@ type UnevenPairs struct {
 	Pairs int `json:"pairs"`
 }
 
+// RailsShare reports that rails slow each other down.
+type RailsShare struct {
+	Times Multiple `json:"times"`
+	Rate  *Rate    `json:"rate,omitempty"`
+}
+
 // UnclearHalves reports halves that no single node explains.
 type UnclearHalves struct {
 	Spread Within `json:"spread"`
@@ -109,6 +130,7 @@ type NoSlowNode struct {
 	What     Sought    `json:"links"`
 	Nodes    Within    `json:"nodes,omitempty"`
 	Pairs    Within    `json:"pairs,omitempty"`
+	GPUs     Within    `json:"gpus,omitempty"`
 	Halves   Within    `json:"halves,omitempty"`
 	Noise    Within    `json:"noise,omitempty"` // of a time, where it is large
 	Unseen   Within    `json:"unseen,omitempty"`

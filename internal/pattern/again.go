@@ -62,48 +62,51 @@ func (all suspects) has(a, b int) bool {
 	return is
 }
 
-// Alone are the groups to measure again alone, in that order: those of the suspects of all points, and others to
-// compare them with. The verdicts are of points with the same nodes.
-func Alone(kind string, n int, verdicts []Verdict) (groups [][]int) {
+// Alone are the groups to measure again alone, in that order: of the schedule, some that test each suspect of any
+// point, the links, and some without a suspect to compare them with. The verdicts are of points with the same nodes.
+func (s Shape) Alone(verdicts []Verdict) (groups [][]int) {
 	all := suspectsOf(verdicts)
 	nodes, links := all.worst()
-	if len(all) == 0 {
+	rounds, err := s.Rounds()
+	switch {
+	case len(all) == 0 || err != nil:
 		return nil
+	case s.Kind == Halves:
+		return halvesOf(rounds, nodes, verdicts)
 	}
-	if kind == Halves {
-		return halvesOf(n, nodes, verdicts)
-	}
-	sound := slices.DeleteFunc(firstNodes(n), func(i int) bool { return all.has(i, -1) })
-	for k, i := range nodes {
-		for taken, j := 0, 0; j < len(sound) && taken < eachAlone; j++ {
-			other := sound[(j+k)%len(sound)]
-			if pair := []int{min(i, other), max(i, other)}; !all.has(pair[0], pair[1]) {
-				groups = append(groups, pair)
-				taken++
+	testing := map[int][][]int{} // by the only suspect, -1 without one
+	for i, r := range rounds {
+		for _, g := range r {
+			if s.occasion(i) != inRounds || all.has(g[0], g[1]) {
+				continue
+			}
+			found := []int{-1}
+			for _, part := range slices.Compact(s.parts(g)) {
+				if all.has(part, -1) {
+					found = append(found, part)
+				}
+			}
+			if last := found[len(found)-1]; len(found) <= 2 {
+				testing[last] = append(testing[last], g)
 			}
 		}
 	}
-	return append(append(groups, links...), all.controls(sound)...)
-}
-
-// controls are pairs of sound nodes: first those of neighbours, so that many nodes take part.
-func (all suspects) controls(sound []int) (groups [][]int) {
-	for apart := 1; apart < len(sound) && len(groups) < eachAlone; apart++ {
-		for i := 0; i+apart < len(sound) && len(groups) < eachAlone; i++ {
-			if a, b := sound[i], sound[i+apart]; !all.has(a, b) {
-				groups = append(groups, []int{a, b})
-			}
+	some := func(of int) {
+		pairs := testing[of]
+		for n, i := min(eachAlone, len(pairs)), 0; i < n; i++ { // far apart
+			groups = append(groups, pairs[i*(len(pairs)-1)/max(1, n-1)])
 		}
 	}
+	for _, part := range nodes {
+		some(part)
+	}
+	groups = append(groups, links...)
+	some(-1)
 	return groups
 }
 
 // halvesOf are both halves of the rounds in which a suspect's half stood out most.
-func halvesOf(n int, suspects []int, verdicts []Verdict) (groups [][]int) {
-	rounds, err := Rounds(Halves, n)
-	if err != nil {
-		return nil
-	}
+func halvesOf(rounds []Round, suspects []int, verdicts []Verdict) (groups [][]int) {
 	difference := func(r Round) (most float64) {
 		for _, v := range verdicts {
 			if a, b := v.of(r[0], inRounds), v.of(r[1], inRounds); a > 0 && b > 0 {
@@ -132,9 +135,9 @@ func halvesOf(n int, suspects []int, verdicts []Verdict) (groups [][]int) {
 // Repeats are the rounds, by number from 1, to measure once more with all groups: those in which nodes and links were
 // slowest that were slow in the rounds and not alone. Times of rounds that were measured once more already change
 // nothing here.
-func Repeats(kind string, n int, verdicts []Verdict) (numbers []int) {
-	rounds, err := Rounds(kind, n)
-	if err != nil || len(rounds[0]) == 1 {
+func (s Shape) Repeats(verdicts []Verdict) (numbers []int) {
+	rounds, err := s.Rounds()
+	if err != nil {
 		return nil
 	}
 	type round struct {
@@ -144,13 +147,16 @@ func Repeats(kind string, n int, verdicts []Verdict) (numbers []int) {
 	for _, v := range verdicts {
 		for _, s := range v.Suspects {
 			once := s.Evidence
-			if once.Twice = false; once.Standing() != stats.SlowOnce {
+			if once.Twice = false; once.Standing() != stats.SlowOnce || !s.beside(rounds) {
 				continue
 			}
 			var its []round
 			for i, r := range rounds {
 				for _, group := range r {
-					if t := v.of(group, inRounds); t > 0 && s.in(kind, group, &v) {
+					if v.occasion(i) != s.on || !s.in(group, &v) {
+						continue
+					}
+					if t := v.of(group, s.on); t > 0 {
 						its = append(its, round{i + 1, t})
 					}
 				}
@@ -168,14 +174,11 @@ func Repeats(kind string, n int, verdicts []Verdict) (numbers []int) {
 }
 
 // in reports whether a group tests a suspect: a half or pair with the node and no other suspect, or the link itself.
-func (s *Suspect) in(kind string, group []int, v *Verdict) bool {
-	switch {
-	case s.isLink():
+func (s *Suspect) in(group []int, v *Verdict) bool {
+	if s.isLink() {
 		return slices.Equal(group, s.Nodes)
-	case kind == Halves:
-		return slices.Contains(group, s.Nodes[0])
 	}
-	return slices.Contains(group, s.Nodes[0]) && v.suspected(group) == 1
+	return slices.Contains(v.parts(group), s.Nodes[0]) && (v.Kind == Halves || len(v.suspected(group)) == 1)
 }
 
 // Number maps a number in the records to the round of the schedule; after its last round the schedule starts over.

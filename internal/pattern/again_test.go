@@ -20,10 +20,10 @@ func TestAlone(t *testing.T) {
 		{Suspects: []Suspect{suspect(0.5, 3), suspect(0.8, 0), suspect(0.3, 4), suspect(0.5, 3, 7), suspect(0.2, 7, 8),
 			suspect(0.4, 8, 9), suspect(0.6, 5, 9), suspect(0.3, 6, 7)}},
 	}
-	groups := Alone(Pairs, 12, points)
-	want := "[[1 5] [1 6] [1 7] [0 6] [0 7] [0 8] [3 8] [3 9] [3 10] [2 8] [2 9] [2 10] " + // nodes, over sound links
+	groups := of(Pairs, 12).Alone(points)
+	want := "[[1 10] [1 7] [1 8] [0 11] [0 10] [0 9] [3 8] [3 11] [3 6] [2 9] [2 8] [2 7] " + // nodes, over sound links
 		"[5 9] [3 7] [8 9] [6 7] " + // links
-		"[5 6] [9 10] [10 11]]" // sound pairs
+		"[5 6] [6 11] [10 11]]" // sound pairs
 	if got := fmt.Sprint(groups); got != want || len(groups) != mostNodes*eachAlone+mostLinks+eachAlone {
 		t.Errorf("%s, want %s", got, want)
 	}
@@ -32,15 +32,17 @@ func TestAlone(t *testing.T) {
 // With halves, both groups of the two rounds that differ most are measured alone.
 func TestHalvesAlone(t *testing.T) {
 	rounds := scheduled(t, Halves, 8)
-	v := Verdict{Suspects: []Suspect{suspect(0.3, 2)}}
+	var times []Time
 	for i, r := range rounds {
 		for k, half := range r {
-			v.times = append(v.times, Time{Nodes: half, Seconds: 1 + float64(i*k)})
+			times = append(times, Time{Nodes: half, Seconds: 1 + float64(i*k)})
 		}
 	}
+	v := of(Halves, 8).Judge(times)
+	v.Suspects = []Suspect{suspect(0.3, 2)}
 	last := len(rounds) - 1
 	want := [][]int{rounds[last][0], rounds[last][1], rounds[last-1][0], rounds[last-1][1]}
-	if got := Alone(Halves, 8, []Verdict{v}); fmt.Sprint(got) != fmt.Sprint(want) {
+	if got := of(Halves, 8).Alone([]Verdict{v}); fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("%v, want %v", got, want)
 	}
 }
@@ -48,18 +50,20 @@ func TestHalvesAlone(t *testing.T) {
 // The number of repeated rounds is limited.
 func TestRepeatsLimited(t *testing.T) {
 	rounds := scheduled(t, Pairs, 24)
-	var v Verdict
+	var times []Time
 	for i, r := range rounds {
 		for _, g := range r {
-			v.times = append(v.times, Time{Nodes: g, Seconds: 1 + float64((7*i+5*g[0])%23)})
+			times = append(times, Time{Nodes: g, Seconds: 1 + float64((7*i+5*g[0])%23)})
 		}
 	}
+	v := of(Pairs, 24).Judge(times)
+	v.Suspects = nil
 	for i := range 9 {
 		s := suspect(0.5, i)
 		s.Again = true
 		v.Suspects = append(v.Suspects, s)
 	}
-	if got := Repeats(Pairs, 24, []Verdict{v}); len(got) != mostRepeated || !slices.IsSorted(got) {
+	if got := of(Pairs, 24).Repeats([]Verdict{v}); len(got) != mostRepeated || !slices.IsSorted(got) {
 		t.Errorf("%v of %d rounds, want %d of them", got, len(rounds), mostRepeated)
 	}
 }

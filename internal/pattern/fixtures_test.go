@@ -10,38 +10,47 @@ import (
 
 	"busbar/internal/notice"
 	"busbar/internal/stats"
+
+	"github.com/shoenig/test/must"
 )
 
-// cluster is nodes of known speed. A group is as slow as its slowest node and link.
+// cluster is nodes or GPUs of known speed. A group is as slow as its slowest part and link.
 type cluster struct {
-	nodes  []float64          // slowdown of an operation with this node
+	Shape
+	parts  map[int]float64    // slowdown of an operation with this node, or part of GPUs
 	links  map[[2]int]float64 // the same of a link
-	shared map[int]float64    // the same of a node, while others measure too
+	shared map[int]float64    // the same of a part, while others measure too; of rails, at once
 	once   bool               // shared applies in the rounds the first time only
 	noise  float64            // standard deviation of a time's logarithm
 	random *rand.Rand
 }
 
-func sound(n int, noise float64, seed uint64) *cluster {
-	return &cluster{nodes: slices.Repeat([]float64{1}, n), links: map[[2]int]float64{}, shared: map[int]float64{},
-		noise: noise, random: rand.New(rand.NewPCG(seed, 7))}
+func of(kind string, n int) Shape { return Shape{kind, n, 1} }
+
+func sound(n int, noise float64, seed uint64) *cluster { return soundGPUs(of(Pairs, n), noise, seed) }
+
+func soundGPUs(s Shape, noise float64, seed uint64) *cluster {
+	return &cluster{s, map[int]float64{}, map[[2]int]float64{}, map[int]float64{}, false, noise,
+		rand.New(rand.NewPCG(seed, 7))}
 }
 
 func (c *cluster) time(group []int, on when) Time {
-	factor := 1.0
-	for k, a := range group {
-		factor = max(factor, c.nodes[a])
-		if x, short := c.shared[a]; short && (on == inRounds || on == onceMore && !c.once) {
-			factor = max(factor, x)
-		}
-		for _, b := range group[k+1:] {
-			if x, slow := c.links[[2]int{a, b}]; slow {
-				factor = max(factor, x)
-			}
+	factor, first, more := 1.0, inRounds, onceMore
+	if c.Kind == Rails {
+		first, more = atOnce, atOnceMore
+	}
+	for _, part := range c.Shape.parts(group) {
+		if factor = max(factor, c.parts[part]); on == first || on == more && !c.once {
+			factor = max(factor, c.shared[part])
 		}
 	}
-	return Time{Nodes: group, Alone: on == alone, Again: on == onceMore,
-		Seconds: 1e-3 * factor * math.Exp(c.noise*c.random.NormFloat64())}
+	for k, a := range group {
+		for _, b := range group[k+1:] {
+			factor = max(factor, c.links[[2]int{a, b}])
+		}
+	}
+	return Time{Nodes: group, Alone: on == alone, Again: on == onceMore || on == atOnceMore,
+		AtOnce: on == atOnce || on == atOnceMore, Seconds: 1e-3 * factor * math.Exp(c.noise*c.random.NormFloat64())}
 }
 
 // times are those of groups on an occasion.
@@ -53,25 +62,32 @@ func (c *cluster) times(on when, groups ...[]int) (times []Time) {
 }
 
 // inRounds are the times of all rounds.
-func (c *cluster) inRounds(t *testing.T, kind string) []Time {
+func (c *cluster) inRounds(t *testing.T) (times []Time) {
 	t.Helper()
-	return c.times(inRounds, slices.Concat(scheduled(t, kind, len(c.nodes))...)...)
+	rounds, err := c.Rounds()
+	must.NoError(t, err)
+	for i, r := range rounds {
+		times = append(times, c.times(c.occasion(i), r...)...)
+	}
+	return times
 }
 
 // run runs the rounds and the single groups as rank does.
 func (c *cluster) run(t *testing.T, kind string) Verdict {
 	t.Helper()
-	n, times := len(c.nodes), c.inRounds(t, kind)
-	times = append(times, c.times(alone, Alone(kind, n, []Verdict{Judge(kind, n, times)})...)...)
-	for _, number := range Repeats(kind, n, []Verdict{Judge(kind, n, times)}) {
-		times = append(times, c.times(onceMore, scheduled(t, kind, n)[number-1]...)...)
+	c.Kind = kind
+	times := c.inRounds(t)
+	times = append(times, c.times(alone, c.Alone([]Verdict{c.Judge(times)})...)...)
+	for _, number := range c.Repeats([]Verdict{c.Judge(times)}) {
+		rounds, _ := c.Rounds()
+		times = append(times, c.times(c.occasion(number-1)+1, rounds[number-1]...)...)
 	}
-	return Judge(kind, n, times)
+	return c.Judge(times)
 }
 
 func scheduled(t *testing.T, kind string, n int) []Round {
 	t.Helper()
-	rounds, err := Rounds(kind, n)
+	rounds, err := of(kind, n).Rounds()
 	if err != nil {
 		t.Fatal(err)
 	}

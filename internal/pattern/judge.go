@@ -1,48 +1,59 @@
 package pattern
 
 import (
+	"fmt"
 	"math"
 	"slices"
 
 	"busbar/internal/stats"
 )
 
-// Time is the time of one group of nodes for an operation, in seconds.
+// Time is the time of one group of nodes or GPUs for an operation, in seconds.
 type Time struct {
 	Nodes   []int // by index, ascending
 	Alone   bool  // all others idle
 	Again   bool  // in a round that was measured once more
+	AtOnce  bool  // on all rails
 	Seconds float64
 	Unsure  float64 // standard error of its logarithm, from its own samples
 }
 
 // Suspect is a node, or a link between two, that took longer in the rounds.
 type Suspect struct {
-	Nodes []int // one, or two for a link
+	Nodes []int // one, or two for a link; a GPU, rail or node if groups are of GPUs
 	stats.Evidence
 	Slow, Of int // of a node: pairs or rounds in which it is slow
 	Standing stats.Standing
+
+	on when // inRounds, or atOnce if it was not slow before
 }
 
 func (s *Suspect) isLink() bool { return len(s.Nodes) == 2 }
 
 // Verdict is the result for the nodes from the times of one point.
 type Verdict struct {
-	Kind     string
-	Nodes    int
+	Shape
 	Suspects []Suspect // the slowest first, nodes before links
 	Pairs    stats.WeakPairs
+	AtOnce   stats.WeakPairs // of all rails, without the suspects of single rails
 	Halves   stats.WeakHalves
 	Missing  int // groups of the schedule without a value
 
 	times []Time
 	noise float64 // the median of their uncertainties
+	known map[string][]float64
+	rate  func(seconds float64) float64 // bus bandwidth in bytes per second; nil in latency mode
 }
 
 // Judge compares the groups of one point.
-func Judge(kind string, n int, times []Time) Verdict {
-	v := Verdict{Kind: kind, Nodes: n, times: times}
-	rounds, err := Rounds(kind, n)
+func (s Shape) Judge(times []Time) Verdict {
+	v := Verdict{Shape: s, times: times, known: map[string][]float64{}}
+	for _, t := range times {
+		if key := fmt.Sprint(t.when(), t.Nodes); t.Seconds > 0 {
+			v.known[key] = append(v.known[key], t.Seconds)
+		}
+	}
+	rounds, err := s.Rounds()
 	if err != nil {
 		return v
 	}
@@ -53,19 +64,25 @@ func Judge(kind string, n int, times []Time) Verdict {
 		}
 		v.noise = stats.Median(all)
 	}
-	if kind == Pairs {
-		v.judgePairs(rounds)
-	} else {
+	if s.Kind == Halves {
 		v.judgeHalves(rounds)
+	} else {
+		v.judgePairs(rounds)
 	}
+	few := map[string]bool{Pairs: s.Nodes < 4, Rails: s.Nodes < 9, GPUs: s.Each < 6}[s.Kind]
 	for i := range v.Suspects {
 		s := &v.Suspects[i]
-		s.Single, s.Noise = s.isLink() || n < 4, v.noiseOf(s)
-		if s.Standing = s.Evidence.Standing(); s.Standing == stats.SlowOnce && len(rounds[0]) == 1 {
+		s.Single, s.Noise = s.isLink() || few, v.noiseOf(s)
+		if s.Standing = s.Evidence.Standing(); s.Standing == stats.SlowOnce && !s.beside(rounds) {
 			s.Standing = stats.Cleared // of three nodes none measures beside a pair: one time was noise
 		}
 	}
 	return v
+}
+
+// beside reports whether other groups measured in the rounds of a suspect.
+func (s *Suspect) beside(rounds []Round) bool {
+	return len(rounds[0]) > 1 || s.on == atOnce && len(rounds[len(rounds)-1]) > 1
 }
 
 // noiseOf is the noise of a suspect's times: a link has only one time in the rounds, which may be noisier than others.
@@ -88,29 +105,29 @@ func (v *Verdict) Found() []Suspect {
 type when int
 
 const (
-	inRounds when = iota
-	onceMore      // in a round that was repeated
+	inRounds   when = iota
+	onceMore        // in a round that was repeated
+	atOnce          // in a round of all rails
+	atOnceMore      // in one that was repeated
 	alone
 )
 
-func (t Time) when() when {
-	switch {
-	case t.Alone:
+func (t Time) when() (on when) {
+	if t.Alone {
 		return alone
-	case t.Again:
-		return onceMore
 	}
-	return inRounds
+	if t.AtOnce {
+		on = atOnce
+	}
+	if t.Again {
+		on++
+	}
+	return on
 }
 
 // of is the median time of a group on an occasion, or 0.
 func (v *Verdict) of(nodes []int, on when) float64 {
-	var x []float64
-	for _, t := range v.times {
-		if t.when() == on && t.Seconds > 0 && slices.Equal(t.Nodes, nodes) {
-			x = append(x, t.Seconds)
-		}
-	}
+	x := v.known[fmt.Sprint(on, nodes)]
 	if len(x) == 0 {
 		return 0
 	}
@@ -118,63 +135,93 @@ func (v *Verdict) of(nodes []int, on when) float64 {
 }
 
 func (v *Verdict) judgePairs(rounds []Round) {
-	var pairs []stats.PairTime
-	for _, r := range rounds {
+	usual := v.usual()
+	pairs := map[when][]stats.PairTime{}
+	for i, r := range rounds {
 		for _, g := range r {
-			if s := v.of(g, inRounds); s > 0 {
-				pairs = append(pairs, stats.PairTime{A: g[0], B: g[1], Seconds: s})
+			on := v.occasion(i)
+			if s := v.of(g, on); s > 0 {
+				pairs[on] = append(pairs[on], stats.PairTime{A: g[0], B: g[1], Seconds: s / usual(g)})
 			} else {
 				v.Missing++
 			}
 		}
 	}
-	if len(pairs) == 0 {
-		return
+	if v.Pairs = v.weak(inRounds, pairs[inRounds]); v.Kind == Rails {
+		v.AtOnce = v.weak(atOnce, slices.DeleteFunc(pairs[atOnce], func(p stats.PairTime) bool {
+			return len(v.suspected([]int{p.A, p.B})) > 0
+		}))
 	}
-	v.Pairs = stats.FindWeakPairs(v.Nodes, pairs, v.noise)
-	for _, w := range v.Pairs.Nodes {
-		v.Suspects = append(v.Suspects, Suspect{Nodes: []int{w.Node}, Evidence: stats.Evidence{Together: w.Excess},
-			Slow: w.Slow, Of: w.Of})
-	}
-	for _, l := range v.Pairs.Links {
-		v.Suspects = append(v.Suspects, Suspect{Nodes: []int{l.A, l.B}, Evidence: stats.Evidence{Together: l.Excess}})
-	}
-	for i := range v.Suspects {
-		s := &v.Suspects[i]
-		s.Alone, s.Again = v.pairsExcess(s, alone)
-		s.Repeated, s.Twice = v.pairsExcess(s, onceMore)
+	for on, repeated := range map[when]when{inRounds: onceMore, atOnce: atOnceMore} {
+		alones, again := v.excesses(alone, usual), v.excesses(repeated, usual)
+		for i := range v.Suspects {
+			if s := &v.Suspects[i]; s.on == on {
+				s.Alone, s.Again = alones(i)
+				s.Repeated, s.Twice = again(i)
+			}
+		}
 	}
 }
 
-// pairsExcess compares a suspect's pairs on an occasion with those of nodes that are not suspects; ok reports that both
-// exist.
-func (v *Verdict) pairsExcess(s *Suspect, on when) (excess float64, ok bool) {
-	var mine, others []float64
+// weak adds the suspects of pairs.
+func (v *Verdict) weak(on when, pairs []stats.PairTime) (w stats.WeakPairs) {
+	switch {
+	case len(pairs) == 0:
+		return w
+	case v.OfGPUs():
+		w = stats.FindWeakParts(v.levels(), pairs, v.noise)
+	default:
+		w = stats.FindWeakPairs(v.Nodes, pairs, v.noise)
+	}
+	for _, n := range w.Nodes {
+		v.Suspects = append(v.Suspects, Suspect{Nodes: []int{n.Node}, Evidence: stats.Evidence{Together: n.Excess},
+			Slow: n.Slow, Of: n.Of, on: on})
+	}
+	for _, l := range w.Links {
+		v.Suspects = append(v.Suspects,
+			Suspect{Nodes: []int{l.A, l.B}, Evidence: stats.Evidence{Together: l.Excess}, on: on})
+	}
+	return w
+}
+
+// excesses compares each suspect's pairs on an occasion with those of none; the result is by the suspect's index, and
+// ok reports that both exist.
+func (v *Verdict) excesses(on when, usual func([]int) float64) func(int) (excess float64, ok bool) {
+	mine, others := map[int][]float64{}, []float64(nil)
 	for _, t := range v.times {
 		if t.when() != on || t.Seconds <= 0 || len(t.Nodes) != 2 {
 			continue
 		}
-		switch x := math.Log(t.Seconds); {
-		case s.in(Pairs, t.Nodes, v):
-			mine = append(mine, x)
-		case v.suspected(t.Nodes) == 0:
+		x, tested := math.Log(t.Seconds/usual(t.Nodes)), v.suspected(t.Nodes)
+		if len(tested) == 0 {
 			others = append(others, x)
 		}
-	}
-	if len(mine) == 0 || len(others) == 0 {
-		return 0, false
-	}
-	return stats.Median(mine) - stats.Median(others), true
-}
-
-// suspected counts the suspects that a pair has to do with.
-func (v *Verdict) suspected(pair []int) (n int) {
-	for _, s := range v.Suspects {
-		if !s.isLink() && slices.Contains(pair, s.Nodes[0]) || slices.Equal(pair, s.Nodes) {
-			n++
+		for _, i := range tested {
+			if len(tested) == 1 || v.Suspects[i].isLink() {
+				mine[i] = append(mine[i], x)
+			}
 		}
 	}
-	return n
+	if base := v.Pairs.Base; v.OfGPUs() && len(others) == 0 && on != alone && base > 0 { // a rail was repeated
+		others = []float64{math.Log(base)}
+	}
+	return func(i int) (float64, bool) {
+		if len(mine[i]) == 0 || len(others) == 0 {
+			return 0, false
+		}
+		return stats.Median(mine[i]) - stats.Median(others), true
+	}
+}
+
+// suspected are the suspects, by index, that a pair has to do with.
+func (v *Verdict) suspected(pair []int) (found []int) {
+	parts := v.parts(pair)
+	for i, s := range v.Suspects {
+		if !s.isLink() && slices.Contains(parts, s.Nodes[0]) || slices.Equal(pair, s.Nodes) {
+			found = append(found, i)
+		}
+	}
+	return found
 }
 
 func (v *Verdict) judgeHalves(rounds []Round) {

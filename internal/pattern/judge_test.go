@@ -29,7 +29,7 @@ func TestSlowNode(t *testing.T) {
 				}
 				found := share(func(seed uint64) bool {
 					c := sound(n, 0.05, seed)
-					c.nodes[int(seed)%n] = slow
+					c.parts[int(seed)%n] = slow
 					return slices.Equal(accused(c.run(t, k.kind), stats.Slow),
 						[]string{fmt.Sprintf("[%d]", int(seed)%n)})
 				})
@@ -67,7 +67,7 @@ func TestSlowLinkAndTwoNodes(t *testing.T) {
 		want  []string
 	}{
 		"a link":    {[]int{4, 5, 8, 16}, func(c *cluster) { c.links[[2]int{1, 2}] = 1.5 }, []string{"[1 2]"}},
-		"two nodes": {[]int{5, 6, 8, 16}, func(c *cluster) { c.nodes[0], c.nodes[2] = 1.5, 2 }, []string{"[0]", "[2]"}},
+		"two nodes": {[]int{5, 6, 8, 16}, func(c *cluster) { c.parts[0], c.parts[2] = 1.5, 2 }, []string{"[0]", "[2]"}},
 	} {
 		for _, n := range k.nodes {
 			found := share(func(seed uint64) bool {
@@ -86,7 +86,7 @@ func TestSlowLinkAndTwoNodes(t *testing.T) {
 // half slow in most rounds, for many nodes: neither of its nodes is named.
 func TestHalvesNeverBlameWrongNode(t *testing.T) {
 	c := sound(8, 0.01, 1)
-	c.nodes[0], c.nodes[5] = 2, 2
+	c.parts[0], c.parts[5] = 2, 2
 	if v := c.run(t, Halves); len(v.Found()) > 0 || !v.Halves.Unclear || codes(v) != "unclear-halves" {
 		t.Errorf("%+v: %s", v.Suspects, codes(v))
 	}
@@ -131,7 +131,7 @@ func TestSlowTogether(t *testing.T) {
 	c := sound(3, 0, 1)
 	c.shared[2] = 2
 	v := c.run(t, Pairs)
-	if len(v.Found()) > 0 || len(v.Suspects) != 1 || len(Repeats(Pairs, 3, []Verdict{v})) > 0 {
+	if len(v.Found()) > 0 || len(v.Suspects) != 1 || len(of(Pairs, 3).Repeats([]Verdict{v})) > 0 {
 		t.Errorf("three nodes: %+v", v.Suspects)
 	}
 }
@@ -151,15 +151,15 @@ func TestSlowOnce(t *testing.T) {
 			times = append(times, took)
 		}
 	}
-	times = append(times, c.times(alone, Alone(Pairs, 6, []Verdict{Judge(Pairs, 6, times)})...)...)
-	v := Judge(Pairs, 6, times)
+	times = append(times, c.times(alone, of(Pairs, 6).Alone([]Verdict{of(Pairs, 6).Judge(times)})...)...)
+	v := of(Pairs, 6).Judge(times)
 	f := fact[notice.SlowOnce](t, v)
 	if !slices.Equal(accused(v, stats.SlowOnce), []string{"[4]"}) || !slices.Equal(f.Nodes, []string{"node5"}) {
 		t.Errorf("%+v", f)
 	}
 	repeated := append(times, c.times(onceMore, rounds[1]...)...)
 	for _, times := range [][]Time{times, repeated} {
-		test.SliceEqOp(t, []int{2, 4}, Repeats(Pairs, 6, []Verdict{Judge(Pairs, 6, times)}))
+		test.SliceEqOp(t, []int{2, 4}, of(Pairs, 6).Repeats([]Verdict{of(Pairs, 6).Judge(times)}))
 	}
 	if n, again := Number(5, 7); n != 2 || !again {
 		t.Errorf("number 7 of 5 rounds is round %d, again %t", n, again)
@@ -183,7 +183,7 @@ func TestNodeWithFastPair(t *testing.T) {
 		}
 		v := c.run(t, Pairs)
 		for _, s := range v.Found() {
-			if f, _ := s.fact(Pairs, names(k.nodes)).(notice.SlowNode); !f.Part.Link || len(f.Nodes) != 2 {
+			if f, _ := v.fact(&s, names(k.nodes)).(notice.SlowNode); !f.Part.Link || len(f.Nodes) != 2 {
 				t.Errorf("%d nodes: %+v", k.nodes, f)
 			}
 		}
@@ -208,7 +208,7 @@ func TestDistantNodes(t *testing.T) {
 		t.Error(codes(v))
 	}
 	c = sound(8, 0.01, 2)
-	c.nodes[2], c.nodes[5] = 1.6, 1.6
+	c.parts[2], c.parts[5] = 1.6, 1.6
 	if v := c.run(t, Pairs); v.Pairs.Apart {
 		t.Errorf("two slow nodes are slow with each other too: %+v", v.Pairs)
 	}
@@ -219,20 +219,20 @@ func TestNotices(t *testing.T) {
 	if got := fact[notice.NoSlowNode](t, c.run(t, Pairs)); !got.What || len(got.Suspects) > 0 {
 		t.Errorf("%+v", got)
 	}
-	c.nodes[2] = 2.4
+	c.parts[2] = 2.4
 	v := c.run(t, Pairs)
 	f := fact[notice.SlowNode](t, v)
 	if f.Part.Slow != 3 || f.Part.Of != 3 || math.Abs(float64(f.Part.Times)-2.4) > 1e-9 ||
 		math.Abs(float64(f.Alone)-2.4) > 1e-9 {
 		t.Errorf("%+v", f)
 	}
-	if r := v.Relative(); math.Abs(r[2][0]-2.4) > 1e-9 || math.Abs(r[0][1]-1) > 1e-9 || r[1][1] != 0 {
+	if r := v.Matrices(names(4))[0].Values; math.Abs(r[2][0]-2.4) > 1e-9 || math.Abs(r[0][1]-1) > 1e-9 || r[1][1] != 0 {
 		t.Errorf("%v", r)
 	}
-	if v := Judge(Pairs, 4, nil); v.Missing != 6 || codes(v) != "nothing-to-compare groups-missing" {
+	if v := of(Pairs, 4).Judge(nil); v.Missing != 6 || codes(v) != "nothing-to-compare groups-missing" {
 		t.Errorf("%d missing: %s", v.Missing, codes(v))
 	}
-	if v := Judge(Pairs, 2, []Time{{Nodes: []int{0, 1}, Seconds: 1}}); codes(v) != "one-pair" {
+	if v := of(Pairs, 2).Judge([]Time{{Nodes: []int{0, 1}, Seconds: 1}}); codes(v) != "one-pair" {
 		t.Error(codes(v))
 	}
 	// Missing and unmeasurable parts are reported.
@@ -240,14 +240,14 @@ func TestNotices(t *testing.T) {
 	for _, g := range slices.Concat(scheduled(t, Halves, 4)[1:]...) {
 		times = append(times, Time{Nodes: g, Seconds: 1e-3, Unsure: 0.1})
 	}
-	v = Judge(Halves, 4, times[1:])
+	v = of(Halves, 4).Judge(times[1:])
 	if none := fact[notice.NoSlowNode](t, v); v.Missing != 3 || none.Noise == 0 || none.Unseen <= none.Noise {
 		t.Errorf("%d missing: %+v", v.Missing, none)
 	}
 	for i := range times {
 		times[i].Unsure = 0.01
 	}
-	v = Judge(Halves, 4, times)
+	v = of(Halves, 4).Judge(times)
 	if none := fact[notice.NoSlowNode](t, v); v.Missing != 2 || none.Noise != 0 {
 		t.Errorf("%d missing: %+v", v.Missing, none)
 	}
@@ -258,13 +258,13 @@ func TestUncertainLink(t *testing.T) {
 	c := sound(6, 0, 1)
 	c.links[[2]int{1, 2}] = 1.5
 	for _, unsure := range []float64{0, 0.3} {
-		times := c.inRounds(t, Pairs)
+		times := c.inRounds(t)
 		for i := range times {
 			if slices.Equal(times[i].Nodes, []int{1, 2}) {
 				times[i].Unsure = unsure
 			}
 		}
-		v := Judge(Pairs, 6, times)
+		v := of(Pairs, 6).Judge(times)
 		if accused := len(v.Found()) > 0; accused != (unsure == 0) {
 			t.Errorf("unsure by %g: %s", unsure, codes(v))
 		}
@@ -274,11 +274,11 @@ func TestUncertainLink(t *testing.T) {
 // A pair of two suspects is no evidence about either.
 func TestPairOfSuspects(t *testing.T) {
 	c := sound(8, 0, 1)
-	c.nodes[1], c.nodes[4] = 1.5, 3
-	v := Judge(Pairs, 8, append(c.inRounds(t, Pairs), c.times(alone, []int{1, 2}, []int{1, 4}, []int{0, 4},
+	c.parts[1], c.parts[4] = 1.5, 3
+	v := of(Pairs, 8).Judge(append(c.inRounds(t), c.times(alone, []int{1, 2}, []int{1, 4}, []int{0, 4},
 		[]int{2, 3})...))
 	for _, s := range v.Suspects {
-		if want := c.nodes[s.Nodes[0]]; want == 1 || math.Abs(float64(times(s.Alone))-want) > 1e-9 {
+		if want := c.parts[s.Nodes[0]]; want == 0 || math.Abs(float64(times(s.Alone))-want) > 1e-9 {
 			t.Errorf("%v takes %s times as long alone, want %g", s.Nodes, times(s.Alone), want)
 		}
 	}

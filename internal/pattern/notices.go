@@ -5,22 +5,26 @@ import (
 
 	"busbar/internal/notice"
 	"busbar/internal/stats"
+	"busbar/internal/units"
 )
 
 // Notices are the verdict, a notice for each finding. hosts are the names of the nodes by index.
 func (v *Verdict) Notices(hosts []string) (all []notice.Notice) {
 	add := func(f notice.Fact) { all = append(all, notice.New(f)) }
-	if v.Nodes == 2 {
-		add(notice.OnePair{Nodes: hosts})
+	if v.Kind == Pairs && v.Nodes == 2 || v.Kind == GPUs && v.Nodes == 1 && v.Each == 2 {
+		add(notice.OnePair{Nodes: v.nodes(&Suspect{Nodes: []int{0, 1}}, hosts)})
 		return all
 	}
 	for _, s := range v.Found() {
-		add(s.fact(v.Kind, hosts))
+		add(v.fact(&s, hosts))
+	}
+	if t := v.AtOnce.Base / v.Pairs.Base; v.Pairs.Base > 0 && math.Log(t) >= max(sharing, 3*v.noise) {
+		add(notice.RailsShare{Times: notice.Multiple(t), Rate: v.reached(v.AtOnce.Base, v.Pairs.Base)})
 	}
 	if v.Pairs.Apart && len(all) > 1 {
 		add(notice.SlowPath{})
 	}
-	if n := v.Pairs.Uneven; n > 0 {
+	if n := max(v.Pairs.Uneven, v.AtOnce.Uneven); n > 0 {
 		add(notice.UnevenPairs{Pairs: n})
 	}
 	if v.Halves.Unclear {
@@ -38,24 +42,22 @@ func (v *Verdict) Notices(hosts []string) (all []notice.Notice) {
 // nothing is that no node is slow, and how far apart the nodes are.
 func (v *Verdict) nothing(hosts []string) notice.Fact {
 	f := notice.NoSlowNode{}
-	if v.Kind == Pairs {
-		if v.Pairs.PairSpread == 0 {
-			return notice.NothingToCompare{}
-		}
-		f = notice.NoSlowNode{
-			What: true, Nodes: notice.Within(v.Pairs.Spread), Pairs: notice.Within(v.Pairs.PairSpread),
-		}
-	} else {
-		if v.Halves.Spread == 0 {
-			return notice.NothingToCompare{}
-		}
+	switch {
+	case v.Kind != Halves && v.Pairs.PairSpread == 0 || v.Kind == Halves && v.Halves.Spread == 0:
+		return notice.NothingToCompare{}
+	case v.Kind == Halves:
 		f.Halves = notice.Within(v.Halves.Spread)
+	default:
+		f.What, f.Pairs = true, notice.Within(v.Pairs.PairSpread)
+		if f.Nodes = notice.Within(v.Pairs.Spread); v.OfGPUs() {
+			f.Nodes, f.GPUs = 0, f.Nodes
+		}
 	}
 	if v.noise > 0.05 {
 		f.Noise, f.Unseen = notice.Within(math.Exp(2*v.noise)), notice.Within(math.Exp(3*v.noise))
 	}
 	for _, s := range v.Suspects {
-		c := notice.Cleared{Nodes: s.nodes(hosts), Times: times(s.Together)}
+		c := notice.Cleared{Nodes: v.nodes(&s, hosts), Times: times(s.Together)}
 		if s.Again {
 			c.Alone = times(s.Alone)
 			if s.Twice {
@@ -67,17 +69,40 @@ func (v *Verdict) nothing(hosts []string) notice.Fact {
 	return f
 }
 
+// sharing is the minimum excess of all rails at once over each alone: 25 %.
+const sharing = 0.22
+
 // nodes are the suspect's node, or the two of its link.
-func (s *Suspect) nodes(hosts []string) (nodes notice.NodeOrLink) {
+func (v *Verdict) nodes(s *Suspect, hosts []string) (nodes notice.NodeOrLink) {
 	for _, i := range s.Nodes {
-		nodes = append(nodes, hosts[i])
+		nodes = append(nodes, v.name(i, hosts, s.isLink()))
 	}
 	return nodes
 }
 
-func (s *Suspect) fact(kind string, hosts []string) notice.Fact {
-	nodes := s.nodes(hosts)
-	part := notice.SlowPart{Link: s.isLink(), Halves: kind == Halves, Times: times(s.Together), Slow: s.Slow, Of: s.Of}
+// reached are bus bandwidths by the times of pairs, nil for latencies.
+func (v *Verdict) reached(seconds, usual float64) *notice.Rate {
+	if v.rate == nil {
+		return nil
+	}
+	return &notice.Rate{BusBW: units.Bandwidth(v.rate(seconds)), Usual: units.Bandwidth(v.rate(usual))}
+}
+
+func (v *Verdict) fact(s *Suspect, hosts []string) notice.Fact {
+	nodes := v.nodes(s, hosts)
+	part := notice.SlowPart{Link: s.isLink(), Halves: v.Kind == Halves, Times: times(s.Together), Slow: s.Slow,
+		Of: s.Of}
+	if v.OfGPUs() {
+		var x []float64
+		for _, t := range v.times {
+			if t.when() == s.on && t.Seconds > 0 && s.in(t.Nodes, v) {
+				x = append(x, t.Seconds)
+			}
+		}
+		if len(x) > 0 {
+			part.Rate = v.reached(stats.Median(x), stats.Median(x)/math.Exp(s.Together))
+		}
+	}
 	switch s.Standing {
 	case stats.Slow:
 		return notice.SlowNode{Nodes: nodes, Part: part, Alone: times(s.Alone)}
@@ -91,21 +116,3 @@ func (s *Suspect) fact(kind string, hosts []string) notice.Fact {
 
 // times is a natural logarithm as a factor.
 func times(log float64) notice.Multiple { return notice.Multiple(math.Exp(log)) }
-
-// Relative are the pairs' times in the rounds, by both nodes, as multiples of the median healthy pair, or 0.
-func (v *Verdict) Relative() [][]float64 {
-	table := make([][]float64, v.Nodes)
-	for a := range table {
-		table[a] = make([]float64, v.Nodes)
-	}
-	if v.Pairs.Base <= 0 {
-		return table
-	}
-	for a := range v.Nodes {
-		for b := a + 1; b < v.Nodes; b++ {
-			x := v.of([]int{a, b}, inRounds) / v.Pairs.Base
-			table[a][b], table[b][a] = x, x
-		}
-	}
-	return table
-}

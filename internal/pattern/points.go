@@ -2,7 +2,6 @@ package pattern
 
 import (
 	"math"
-	"slices"
 
 	"busbar/internal/coll"
 	"busbar/internal/result"
@@ -14,22 +13,32 @@ func Verdicts(
 	of *result.Pattern, backend string, cases []coll.Case, measured map[result.PointKey]result.Time,
 ) map[coll.Case]Verdict {
 	all := map[coll.Case]Verdict{}
-	n := len(of.Hosts)
-	groups := groupsOf(of)
+	s := ShapeOf(of)
+	rounds, err := s.Rounds()
+	if err != nil {
+		return all
+	}
 	for _, c := range cases {
 		var times []Time
-		for _, g := range groups {
-			for round := range 2*of.Rounds + 1 {
-				key := result.Point(backend, c, 0)
-				key.Group = (&result.Group{Round: round, Hosts: g.hosts}).String()
-				if t := measured[key]; t.Seconds > 0 {
-					_, again := Number(of.Rounds, round)
-					times = append(times, Time{Nodes: g.nodes, Alone: round == 0, Again: again, Seconds: t.Seconds,
-						Unsure: unsure(&t)})
+		seen := map[string]bool{}
+		for i, r := range rounds {
+			for _, nodes := range r {
+				for _, number := range []int{0, i + 1, len(rounds) + i + 1} {
+					key := result.Point(backend, c, 0)
+					key.Group = GroupOf(of, number, nodes).String()
+					if t := measured[key]; t.Seconds > 0 && !seen[key.Group] {
+						seen[key.Group] = true
+						times = append(times, Time{Nodes: nodes, Alone: number == 0, Again: number > len(rounds),
+							AtOnce: s.occasion(i) == atOnce, Seconds: t.Seconds, Unsure: unsure(&t)})
+					}
 				}
 			}
 		}
-		all[c] = Judge(of.Kind, n, times)
+		v := s.Judge(times)
+		if c.Mode == coll.Throughput {
+			v.rate = c.BusBW
+		}
+		all[c] = v
 	}
 	return all
 }
@@ -49,31 +58,4 @@ func unsure(t *result.Time) float64 {
 		return math.Log(t.Max/t.Min) / 2
 	}
 	return single
-}
-
-// namedGroup is a group of the schedule and the names of its nodes.
-type namedGroup struct {
-	nodes []int
-	hosts []string
-}
-
-// groupsOf are all groups of a pattern's schedule, each once.
-func groupsOf(of *result.Pattern) (groups []namedGroup) {
-	rounds, err := Rounds(of.Kind, len(of.Hosts))
-	if err != nil {
-		return nil
-	}
-	for _, r := range rounds {
-		for _, nodes := range r {
-			if slices.ContainsFunc(groups, func(g namedGroup) bool { return slices.Equal(g.nodes, nodes) }) {
-				continue
-			}
-			g := namedGroup{nodes: nodes}
-			for _, i := range nodes {
-				g.hosts = append(g.hosts, of.Hosts[i])
-			}
-			groups = append(groups, g)
-		}
-	}
-	return groups
 }

@@ -10,27 +10,48 @@ import (
 	"math/rand/v2"
 	"slices"
 	"sync"
+
+	"busbar/internal/result"
 )
 
 // The kinds of patterns.
 const (
 	Pairs  = "pairs"
 	Halves = "halves"
+	Rails  = "rails"
+	GPUs   = "gpus"
 )
 
 // Kinds are the values of --pattern.
-var Kinds = []string{Pairs, Halves}
+var Kinds = []string{Pairs, Halves, Rails, GPUs}
 
-// Round is the groups of nodes, by index from 0 and ascending, that measure at the same time.
+// Shape is a kind of pattern, and what it divides.
+type Shape struct {
+	Kind  string
+	Nodes int
+	Each  int // ranks per node
+}
+
+// ShapeOf is the shape of a pattern of a file.
+func ShapeOf(of *result.Pattern) Shape { return Shape{of.Kind, len(of.Hosts), of.RanksPerNode} }
+
+// Round is the groups, ascending, that measure at the same time: of nodes by index from 0, or of GPUs (see OfGPUs).
 type Round [][]int
 
-// Rounds is the schedule of n nodes. It is always the same for the same n; callers must not modify it. The error is the
+// Rounds is the schedule. It is always the same for the same shape; callers must not modify it. The error is the
 // reason why a pattern is impossible.
-func Rounds(kind string, n int) ([]Round, error) {
+func (s Shape) Rounds() ([]Round, error) {
+	n := s.Nodes
 	switch {
+	case s.Kind == GPUs && s.Each < 2:
+		return nil, fmt.Errorf("--pattern gpus compares ranks of a node, but each node has one; use --pattern pairs")
+	case s.Kind == GPUs:
+		return s.gpuRounds(), nil
 	case n < 2:
-		return nil, fmt.Errorf("--pattern %s compares nodes, but all ranks are on one", kind)
-	case kind == Pairs:
+		return nil, fmt.Errorf("--pattern %s compares nodes, but all ranks are on one", s.Kind)
+	case s.Kind == Rails:
+		return s.railRounds(), nil
+	case s.Kind == Pairs:
 		return pairs(n), nil
 	case n < 4:
 		return nil, fmt.Errorf("--pattern halves requires at least 4 nodes, found %d; use --pattern pairs", n)
@@ -47,22 +68,27 @@ var schedules sync.Map
 
 // pairs pairs each node with each other node once: all but one sit in a circle that turns by one seat per round, and
 // facing nodes form a pair. With odd n, the node that faces the empty seat is idle.
-func pairs(n int) []Round {
-	seats := n + n%2
-	rounds := make([]Round, seats-1)
-	for r := range rounds {
-		meet := func(a, b int) {
-			if a < n && b < n {
-				rounds[r] = append(rounds[r], []int{min(a, b), max(a, b)})
-			}
-		}
-		meet(r, seats-1)
-		for k := 1; k < seats/2; k++ {
-			meet((r+k)%(seats-1), (r-k+seats-1)%(seats-1))
-		}
-		slices.SortFunc(rounds[r], slices.Compare)
+func pairs(n int) (rounds []Round) {
+	for r := range n + n%2 - 1 {
+		rounds = append(rounds, pairsOf(n, r))
 	}
 	return rounds
+}
+
+// pairsOf is round r of pairs.
+func pairsOf(n, r int) (round Round) {
+	seats := n + n%2
+	meet := func(a, b int) {
+		if a < n && b < n {
+			round = append(round, []int{min(a, b), max(a, b)})
+		}
+	}
+	meet(r, seats-1)
+	for k := 1; k < seats/2; k++ {
+		meet((r+k)%(seats-1), (r-k+seats-1)%(seats-1))
+	}
+	slices.SortFunc(round, slices.Compare)
+	return round
 }
 
 // halves separates every two nodes in some round: it repeatedly halves the groups that were always together. It then
@@ -73,7 +99,10 @@ func halves(n int) []Round {
 	for i := range h.apart {
 		h.apart[i] = make([]int, n)
 	}
-	classes := [][]int{firstNodes(n)}
+	classes := [][]int{{}}
+	for i := range n {
+		classes[0] = append(classes[0], i)
+	}
 	for range bits.Len(uint(n - 1)) {
 		var round Round
 		round, classes = h.halve(classes, len(h.rounds)*(n/3+1)%n)
@@ -167,12 +196,4 @@ func round(a, b []int) Round {
 		a, b = b, a
 	}
 	return Round{a, b}
-}
-
-func firstNodes(n int) []int {
-	all := make([]int, n)
-	for i := range all {
-		all[i] = i
-	}
-	return all
 }

@@ -65,7 +65,7 @@ func TestHalvesSeparateNodes(t *testing.T) {
 				t.Errorf("%d nodes: halves of %d and %d", n, len(r[0]), len(r[1]))
 			}
 		}
-		again, _ := Rounds(Halves, n)
+		again, _ := of(Halves, n).Rounds()
 		if fmt.Sprint(again) != fmt.Sprint(rounds) {
 			t.Errorf("%d nodes: another schedule the second time", n)
 		}
@@ -75,7 +75,7 @@ func TestHalvesSeparateNodes(t *testing.T) {
 func TestTooFewNodes(t *testing.T) {
 	for kind, least := range map[string]int{Pairs: 2, Halves: 4} {
 		for n := range 6 {
-			if _, err := Rounds(kind, n); (err == nil) != (n >= least) {
+			if _, err := of(kind, n).Rounds(); (err == nil) != (n >= least) {
 				t.Errorf("%s of %d nodes: %v", kind, n, err)
 			}
 		}

@@ -17,7 +17,7 @@ import (
 )
 
 // WritePNG draws the figure as a PNG, 1600 pixels wide. The error is w's.
-func (f Figure) WritePNG(w io.Writer) error { return f.drawing().writePNG(w) }
+func (f Figure) WritePNG(w io.Writer) error { return f.drawing().WritePNG(w) }
 
 const figureHeight = 280
 

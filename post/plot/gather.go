@@ -3,7 +3,6 @@ package plot
 import (
 	"context"
 	"fmt"
-	"io"
 	"slices"
 
 	"busbar/internal/notice"
@@ -11,6 +10,7 @@ import (
 	"busbar/internal/units"
 	"busbar/post/analysis"
 	"busbar/post/atomicfile"
+	"busbar/post/show"
 	"busbar/post/steps"
 )
 
@@ -22,12 +22,14 @@ type Data struct {
 	lacking  analysis.Incomparable // points that lack what a plot needs
 	ceilings *analysis.Ceilings
 	trained  []*steps.Run
+	patterns show.Patterns
 }
 
 // Gather reads a dataset. Records that are not ok become points without a time.
 func Gather(ctx context.Context, data *result.Dataset, peaks analysis.Peaks) (*Data, error) {
 	m := &Data{ceilings: analysis.NewCeilings(peaks)}
 	err := data.Each(func(r result.Row) error {
+		m.patterns.Add(r)
 		if m.lacking.Add(r) {
 			return context.Cause(ctx)
 		}
@@ -51,30 +53,32 @@ func Gather(ctx context.Context, data *result.Dataset, peaks analysis.Peaks) (*D
 	return m, nil
 }
 
-// OnlyGroups reports whether nothing was measured but groups of nodes, which have no plots.
+// OnlyGroups reports whether nothing was measured but groups of nodes.
 func (m *Data) OnlyGroups() bool { return len(m.points) == 0 && m.lacking.Groups }
 
 // Files are the files of all plots, in each format; notDrawn lists omitted plots with the reason. The error counts the
 // points if no plot is possible.
 func (m *Data) Files(o Options) (files []atomicfile.Named, notDrawn []string, err error) {
-	add := func(name string, one interface{ drawing() *drawing }) {
+	add := func(d *drawing) {
 		for _, format := range o.Formats {
-			write := (*drawing).writePNG
+			draw := d.WritePNG
 			if format == "svg" {
-				write = (*drawing).writeSVG
+				draw = d.WriteSVG
 			}
-			files = append(files, atomicfile.Named{Name: name + "." + format,
-				Write: func(w io.Writer) error { return write(one.drawing(), w) }})
+			files = append(files, atomicfile.Named{Name: d.Name + "." + format, Write: draw})
 		}
 	}
 	o.limit = m.ceilings.Of
 	figures, notDrawn := Figures(m.points, o)
 	for _, f := range figures {
-		add(f.Name, f)
+		add(f.drawing())
 	}
 	if o.Collectives == nil {
 		for _, b := range barsOf(m.trained) {
-			add(b.Name, b)
+			add(b.drawing())
+		}
+		for _, d := range matricesOf(&m.patterns) {
+			add(d)
 		}
 	}
 	if len(files) == 0 {

@@ -158,16 +158,16 @@ func newLegend(names []string, thumbnails []plot.Thumbnailer, high vg.Length) (l
 	return l
 }
 
-// writePNG draws the plot as a PNG, 1600 pixels wide. The error is w's.
-func (d *drawing) writePNG(w io.Writer) error {
+// WritePNG draws the plot as a PNG, 1600 pixels wide. The error is w's.
+func (d *drawing) WritePNG(w io.Writer) error {
 	c := vgimg.NewWith(vgimg.UseWH(width, d.height()), vgimg.UseDPI(dpi))
 	d.paint(draw.New(c))
 	_, err := vgimg.PngCanvas{Canvas: c}.WriteTo(w)
 	return err
 }
 
-// writeSVG draws the plot as an SVG. Text stays text, in Liberation Sans or what has its measures. The error is w's.
-func (d *drawing) writeSVG(w io.Writer) error {
+// WriteSVG draws the plot as an SVG. Text stays text, in Liberation Sans or what has its measures. The error is w's.
+func (d *drawing) WriteSVG(w io.Writer) error {
 	c := vgsvg.New(width, d.height())
 	area := draw.New(c)
 	area.SetColor(paper)

@@ -1,6 +1,6 @@
 // Package plot draws results: bandwidth and time against size, collectives side by side, and scaling over worlds.
 //
-// Figures chooses what is worth a plot, a Figure holds its curves and words, and a drawing draws it as PNG or SVG.
+// Figures chooses what is worth a plot, a Figure holds its curves and words, and WritePNG draws it.
 // The package reads no files and does no statistics of its own beyond median and range over launches.
 package plot
 

@@ -56,7 +56,7 @@ func TestCharts(t *testing.T) {
 				continue // three and the last of each set will do
 			}
 			var p, s bytes.Buffer
-			must.NoError(t, errors.Join(f.WritePNG(&p), f.drawing().writeSVG(&s)))
+			must.NoError(t, errors.Join(f.WritePNG(&p), f.drawing().WriteSVG(&s)))
 			if *pictures != "" {
 				save(t, set, f.Name, p.Bytes(), s.Bytes())
 			}

@@ -29,7 +29,7 @@ func TestStepBars(t *testing.T) {
 		}
 		p := all[1]
 		var png, svg bytes.Buffer
-		must.NoError(t, errors.Join(p.drawing().writePNG(&png), p.drawing().writeSVG(&svg)))
+		must.NoError(t, errors.Join(p.drawing().WritePNG(&png), p.drawing().WriteSVG(&svg)))
 		if *pictures != "" {
 			save(t, "step", p.Name, png.Bytes(), svg.Bytes())
 		}

@@ -41,7 +41,7 @@ func patternRun(t *testing.T) *made {
 	m := runOf(1, "mpi")
 	hosts := []string{"node1", "node2", "node3", "node4"}
 	m.run.Pattern = &result.Pattern{Kind: pattern.Pairs, Rounds: 3, Hosts: hosts}
-	rounds, err := pattern.Rounds(pattern.Pairs, len(hosts))
+	rounds, err := pattern.Shape{Kind: pattern.Pairs, Nodes: len(hosts)}.Rounds()
 	must.NoError(t, err)
 	for round, groups := range rounds {
 		for _, nodes := range groups {

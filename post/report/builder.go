@@ -72,7 +72,6 @@ func newBuilder(runs []*result.Run, o Options) *builder {
 		g := &gathered{number: i + 1, run: run, counts: map[result.Status]int{}}
 		b.runs = append(b.runs, g)
 		b.byRun[run.ID] = g
-		b.patterns.AddRun(run)
 	}
 	for _, g := range b.runs {
 		for _, id := range g.run.Resumes {

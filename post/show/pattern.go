@@ -26,25 +26,22 @@ type patternTimes struct {
 	times map[result.PointKey]result.Time
 }
 
-// AddRun adds a run; one without a pattern changes nothing.
-func (p *Patterns) AddRun(run *result.Run) {
-	if run.Pattern != nil {
-		p.of = append(p.of, &patternTimes{
+// Add adds a record; one without a pattern changes nothing.
+func (p *Patterns) Add(row result.Row) {
+	run, r := row.Run, row.Record
+	if run.Pattern == nil {
+		return
+	}
+	i := slices.IndexFunc(p.of, func(t *patternTimes) bool { return t.run.ID == run.ID })
+	if i < 0 {
+		i, p.of = len(p.of), append(p.of, &patternTimes{
 			runs: append([]string{run.ID}, run.Resumes...), run: run, times: map[result.PointKey]result.Time{},
 		})
 	}
-}
-
-// Add adds a record of a run that AddRun added.
-func (p *Patterns) Add(row result.Row) {
-	i := slices.IndexFunc(p.of, func(t *patternTimes) bool { return t.run.ID == row.Run.ID })
-	if i < 0 {
-		return
-	}
-	t, r := p.of[i], row.Record
+	t := p.of[i]
 	t.cases = units.AddOnce(t.cases, r.Case)
 	if r.Timed() {
-		t.times[r.Point(row.Run.Backend.Name)] = *r.Time
+		t.times[r.Point(run.Backend.Name)] = *r.Time
 	}
 }
 
@@ -61,6 +58,20 @@ func (p *Patterns) Notices() (all []notice.Notice) {
 		}
 	}
 	return all
+}
+
+// Matrices calls f for each matrix of each case.
+func (p *Patterns) Matrices(f func(*result.Run, coll.Case, pattern.Matrix)) {
+	for _, t := range p.chains() {
+		verdicts := t.verdicts()
+		for _, c := range t.cases {
+			v := verdicts[c]
+			for _, m := range v.Matrices(t.run.Pattern.Hosts) {
+				m.Title = matrixTitle(t.run.Pattern.Kind, m)
+				f(t.run, c, m)
+			}
+		}
+	}
 }
 
 func (t *patternTimes) verdicts() map[coll.Case]pattern.Verdict {
@@ -109,9 +120,8 @@ func (p *Patterns) Sections(list func([]notice.Notice, string) document.List) (a
 		for _, c := range t.cases {
 			v := verdicts[c]
 			below := document.NewSection(c.String(), list(v.Notices(of.Hosts), c.String()))
-			if of.Kind == pattern.Pairs {
-				below.Add(pairBlocks(of.Hosts, &v)...)
-			} else {
+			below.Add(matrices(of.Kind, v.Matrices(of.Hosts))...)
+			if of.Kind == pattern.Halves {
 				below.Add(t.halves(c))
 			}
 			section.Add(below)
@@ -121,35 +131,42 @@ func (p *Patterns) Sections(list func([]notice.Notice, string) document.List) (a
 	return all
 }
 
-// mostColumns is how many nodes a table of pairs has room for in 80 columns.
+// mostColumns is how many nodes or GPUs a table has room for in 80 columns.
 const mostColumns = 11
 
-// pairBlocks are the times of pairs as multiples of the median of the sound ones, where a table has room for them.
-func pairBlocks(hosts []string, v *pattern.Verdict) []document.Block {
-	if v.Pairs.Base <= 0 || len(hosts) > mostColumns {
-		return nil
-	}
-	heads := []string{">", ""}
-	for i := range hosts {
-		heads = append(heads, fmt.Sprint(i+1, ">"))
-	}
-	t := document.NewTable(heads...)
-	for i, row := range v.Relative() {
-		cells := []string{fmt.Sprint(i + 1), clip(hosts[i])}
-		for k, x := range row {
-			switch {
-			case k == i:
-				cells = append(cells, "-")
-			case x > 0:
-				cells = append(cells, multiple(x))
-			default:
-				cells = append(cells, "?")
-			}
+// matrices are tables of nodes or GPUs, where a table has room for them.
+func matrices(kind string, all []pattern.Matrix) (blocks []document.Block) {
+	for _, m := range all {
+		t := document.NewTable("")
+		for _, name := range m.Columns {
+			t.Columns = append(t.Columns, document.Column{Name: name, Right: true})
 		}
-		t.Row(cells...)
+		for i, row := range m.Values {
+			cells := []string{clip(m.Rows[i])}
+			for k, x := range row {
+				switch {
+				case x > 0:
+					cells = append(cells, multiple(x))
+				case k == i:
+					cells = append(cells, "-")
+				default:
+					cells = append(cells, "?")
+				}
+			}
+			t.Row(cells...)
+		}
+		if len(m.Columns) <= mostColumns {
+			blocks = append(blocks, document.Paragraph(matrixTitle(kind, m)), t)
+		}
 	}
-	return []document.Block{document.Paragraph("times of the pairs as multiples of " + units.Duration(v.Pairs.Base) +
-		", the median of sound pairs"), t}
+	return blocks
+}
+
+func matrixTitle(kind string, m pattern.Matrix) string {
+	if kind == pattern.Pairs {
+		return "times of the pairs as multiples of " + m.Title + ", the median of sound pairs"
+	}
+	return m.Title
 }
 
 // multiple writes a factor in four columns.
@@ -162,17 +179,14 @@ func multiple(x float64) string {
 
 // halves are the times of the halves of each round.
 func (t *patternTimes) halves(c coll.Case) (list document.List) {
-	rounds, err := pattern.Rounds(t.run.Pattern.Kind, len(t.run.Pattern.Hosts))
+	rounds, err := pattern.ShapeOf(t.run.Pattern).Rounds()
 	if err != nil {
 		return nil
 	}
 	for i, halves := range rounds {
 		var words []string
 		for _, nodes := range halves {
-			g := &result.Group{Round: i + 1}
-			for _, n := range nodes {
-				g.Hosts = append(g.Hosts, t.run.Pattern.Hosts[n])
-			}
+			g := pattern.GroupOf(t.run.Pattern, i+1, nodes)
 			key := result.Point(t.run.Backend.Name, c, 0)
 			key.Group = g.String()
 			words = append(words, units.Duration(t.times[key].Seconds)+" "+units.Some(g.Hosts))

@@ -39,7 +39,7 @@ func patternFile(id string, start int, slow float64, leftOut ...int) *result.Fil
 		},
 	}
 	f.Run.Backend.Name = "mpi"
-	rounds, err := pattern.Rounds(pattern.Pairs, len(hosts))
+	rounds, err := pattern.Shape{Kind: pattern.Pairs, Nodes: len(hosts)}.Rounds()
 	if err != nil {
 		panic(err)
 	}
@@ -84,7 +84,6 @@ func TestPatternsJudgedByChain(t *testing.T) {
 	for _, files := range [][]*result.File{{broken, rest, mended}, {mended, rest, broken}} {
 		p := &Patterns{}
 		for _, f := range files {
-			p.AddRun(&f.Run)
 			for i := range f.Records {
 				p.Add(result.Row{Run: &f.Run, Record: &f.Records[i]})
 			}

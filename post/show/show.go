@@ -49,7 +49,6 @@ func (s *Tables) Add(f *result.File) ([]notice.Notice, error) {
 		return steps.Problems, nil
 	case f.Run.Pattern != nil:
 		s.doc.Add(s.patternRun(f))
-		s.judged.AddRun(&f.Run)
 		for r := range units.Each(f.Records) {
 			s.judged.Add(result.Row{Run: &f.Run, Record: r})
 		}

@@ -197,7 +197,7 @@ func (p *patternRun) allVerdicts() (all []pattern.Verdict) {
 
 // suspects returns the groups to measure alone, over all libraries. Rank 0 only.
 func (p *patternRun) suspects() (rounds []numberedRound, err error) {
-	for _, group := range pattern.Alone(p.of.Kind, len(p.of.Hosts), p.allVerdicts()) {
+	for _, group := range p.of.Alone(p.allVerdicts()) {
 		rounds = append(rounds, numberedRound{0, pattern.Round{group}})
 	}
 	return rounds, p.expect(rounds, "outliers repeated while all other nodes are idle: %d")
@@ -205,7 +205,7 @@ func (p *patternRun) suspects() (rounds []numberedRound, err error) {
 
 // repeats returns the rounds to repeat, over all libraries. Rank 0 only.
 func (p *patternRun) repeats() (rounds []numberedRound, err error) {
-	for _, n := range pattern.Repeats(p.of.Kind, len(p.of.Hosts), p.allVerdicts()) {
+	for _, n := range p.of.Repeats(p.allVerdicts()) {
 		rounds = append(rounds, numberedRound{len(p.of.Rounds) + n, p.of.Rounds[n-1]})
 	}
 	return rounds, p.expect(rounds, "rounds repeated because groups are slow only next to others: %d")
