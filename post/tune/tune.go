@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 
 	"busbar/internal/coll"
@@ -47,13 +46,15 @@ type Choice struct {
 	Channels  int    `json:"channels"`
 }
 
-// choiceOf is what the library reported of a point (rank --algorithms), or else what the environment forces.
-func choiceOf(run *result.Run, p result.Path) Choice {
-	env := run.Environment
-	c := Choice{wordOf(cmp.Or(p.Algorithm, env["NCCL_ALGO"]), algorithms),
-		wordOf(cmp.Or(p.Protocol, env["NCCL_PROTO"]), protocols), p.Channels}
-	if n := env["NCCL_MAX_NCHANNELS"]; c.Channels == 0 && n == env["NCCL_MIN_NCHANNELS"] {
-		c.Channels, _ = strconv.Atoi(n) // 0: not forced
+// choiceOf is what the library reported of a point (rank --algorithms); zero unless it reported all, and of a point that
+// failed. What a variant forces does not count: NCCL uses fewer channels for small sizes, and may not obey.
+func choiceOf(r *result.Record) Choice {
+	if r.Path == nil || !r.Timed() {
+		return Choice{}
+	}
+	c := Choice{wordOf(r.Path.Algorithm, algorithms), wordOf(r.Path.Protocol, protocols), r.Path.Channels}
+	if c.Algorithm == "" || c.Protocol == "" || c.Channels == 0 {
+		return Choice{}
 	}
 	return c
 }
@@ -83,6 +84,14 @@ type series struct {
 	times   map[string][]float64 // s, by block
 }
 
+// choice is that of all launches; zero if they differ.
+func (s *series) choice() Choice {
+	if len(s.choices) > 1 {
+		return Choice{}
+	}
+	return s.choices[0]
+}
+
 // sweep is the times of all variants.
 type sweep struct {
 	run    *result.Run       // the first
@@ -107,7 +116,7 @@ func Read(ctx context.Context, args []string, o Options) (*Tuned, error) {
 	}
 	var lacking analysis.Incomparable
 	err = data.Each(func(row result.Row) error {
-		if !row.Record.Timed() || lacking.Add(row) {
+		if row.Record.Timed() && lacking.Add(row) {
 			return context.Cause(ctx)
 		}
 		return cmp.Or(usage.New(s.add(row.Run, row.Record)), context.Cause(ctx))
@@ -123,7 +132,8 @@ func Read(ctx context.Context, args []string, o Options) (*Tuned, error) {
 	return t, nil
 }
 
-// newSweep checks that launches differ in nothing but the variables of forcing, and that one variant has none of them.
+// newSweep checks that launches differ in nothing but the variables of forcing, and that one variant of several has none
+// of them.
 func newSweep(runs []*result.Run) (*sweep, error) {
 	s := &sweep{forced: map[string]string{}, tables: map[place]analysis.Condition{},
 		points: map[analysis.Condition]map[string]*series{}}
@@ -133,18 +143,14 @@ func newSweep(runs []*result.Run) (*sweep, error) {
 		}
 	}
 	var own []string
-	for _, variant := range slices.Sorted(maps.Keys(s.forced)) {
-		if s.forced[variant] == "" {
+	for variant, forced := range s.forced {
+		if forced == "" {
 			own = append(own, variant)
 		}
 	}
-	switch {
-	case len(own) == len(s.forced):
-		return nil, errors.New("no variant sets NCCL_ALGO, NCCL_PROTO or channels: measure a plan like slurm/tune.yaml")
-	case own == nil:
-		return nil, errors.New("no default: all launches set NCCL_ALGO, NCCL_PROTO or channels; measure one without")
-	case len(own) > 1:
-		return nil, fmt.Errorf("several defaults: variants %q leave the choice to NCCL; name results of one", own)
+	if slices.Sort(own); len(own) != 1 || len(s.forced) == 1 {
+		return nil, fmt.Errorf("%d of %s (%q) set none of NCCL_ALGO, NCCL_PROTO and channels: measure one that sets "+
+			"none, and others, like slurm/tune.yaml", len(own), units.Count(len(s.forced), "variant"), own)
 	}
 	s.own = own[0]
 	return s, nil
@@ -177,10 +183,13 @@ func (s *sweep) check(run *result.Run) error {
 	return nil
 }
 
-// add adds a point. Those of latency mode, of groups and of collectives that tuners do not know are left out.
+// add adds a point. Those of latency mode, of groups and of collectives that tuners do not know are left out, and those
+// of operations issued together, which NCCL shows its tuner as one of their summed size.
 func (s *sweep) add(run *result.Run, r *result.Record) error {
 	c := analysis.ConditionOf(run, r)
-	if c.Mode != coll.Throughput || r.OfGroup() || c.Collective < coll.AllReduce || c.Collective > coll.Reduce {
+	failed := r.Status == result.Timeout || r.Status == result.Wrong || r.Status == result.Failed
+	if c.Mode != coll.Throughput || r.OfGroup() || c.Aggregate > 1 || !r.Timed() && !failed ||
+		c.Collective < coll.AllReduce || c.Collective > coll.Reduce {
 		return nil
 	}
 	at, table := placeOf(c), analysis.TableOf(c)
@@ -199,12 +208,10 @@ func (s *sweep) add(run *result.Run, r *result.Record) error {
 		one = &series{times: map[string][]float64{}}
 		s.points[c][run.Variant] = one
 	}
-	var path result.Path
-	if r.Path != nil {
-		path = *r.Path
+	one.choices = units.AddOnce(one.choices, choiceOf(r))
+	if !failed {
+		one.times[block] = append(one.times[block], r.Time.Seconds)
 	}
-	one.choices = units.AddOnce(one.choices, choiceOf(run, path))
-	one.times[block] = append(one.times[block], r.Time.Seconds)
 	return nil
 }
 
@@ -229,6 +236,7 @@ type candidate struct {
 // measured is one point and its variants.
 type measured struct {
 	analysis.Condition
+	own      Choice
 	variants []candidate
 }
 
@@ -239,14 +247,10 @@ func (s *sweep) measured(margin float64) (points []measured, trials []stats.Tria
 		if own == nil {
 			continue
 		}
-		m := measured{Condition: c}
+		m := measured{Condition: c, own: own.choice()}
 		for _, v := range slices.Sorted(maps.Keys(s.points[c])) {
-			if of := s.points[c][v]; v != s.own {
-				one := candidate{variant: v}
-				if len(of.choices) == 1 {
-					one.Choice = of.choices[0]
-				}
-				m.variants = append(m.variants, one)
+			if of := s.points[c][v]; v != s.own && len(of.times) > 0 {
+				m.variants = append(m.variants, candidate{variant: v, Choice: of.choice()})
 				trials = append(trials, stats.Trial{A: s.row(own), B: s.row(of), Margin: margin})
 			}
 		}
@@ -271,7 +275,8 @@ func (s *sweep) judge(o Options) (*Tuned, error) {
 		}
 	}
 	if t.Pairs == 0 {
-		return nil, errors.New("no block has times of the default and of a variant: measure with slurm/campaign.sh")
+		return nil, errors.New("no block has the throughput of the default and of a variant, of a collective that tuner " +
+			"files know and without -m: measure with slurm/campaign.sh")
 	}
 	if few := len(trials) - compared.Tested; few > 0 {
 		t.notices = append(t.notices, notice.New(notice.LaunchesMissing{Points: few, What: notice.PairsOfLaunches,
@@ -285,28 +290,27 @@ func (s *sweep) judge(o Options) (*Tuned, error) {
 	return t, nil
 }
 
-// find makes the rows: adjacent sizes with the same choice are one. Rows meet halfway between sizes, and end at the
-// smallest and largest size measured.
+// find makes the rows, which reach from the smallest to the largest of adjacent sizes with the same choice. Rows of
+// adjacent sizes meet halfway.
 func (t *Tuned) find(points []measured) {
 	unknown, faster, last := map[string]int{}, 0, -1
 	for i, m := range points {
-		best, at := m.best(unknown), placeOf(m.Condition)
+		best, at, n := m.best(unknown), placeOf(m.Condition), len(t.Rows)
 		if best == nil {
 			continue
 		}
-		half := func(j int) int64 { // between the size and that of point j, if that is in the same world
-			if j < 0 || j == len(points) || placeOf(points[j].Condition) != at {
-				return m.SizeBytes
+		adjacent := n > 0 && last == i-1 && t.Rows[n-1].place == at
+		if !adjacent || t.Rows[n-1].Choice != best.Choice {
+			row := Row{place: at, Choice: best.Choice, Min: m.SizeBytes}
+			if adjacent {
+				half := (t.Rows[n-1].Max + m.SizeBytes) / 2
+				t.Rows[n-1].Max, row.Min = half, half+1
 			}
-			return (points[j].SizeBytes + m.SizeBytes) / 2
-		}
-		n := len(t.Rows)
-		if n == 0 || last < i-1 || t.Rows[n-1].place != at || t.Rows[n-1].Choice != best.Choice {
-			t.Rows = append(t.Rows, Row{place: at, Choice: best.Choice, Min: min(half(i-1)+1, m.SizeBytes)})
+			t.Rows = append(t.Rows, row)
 			n++
 		}
 		row := &t.Rows[n-1]
-		row.Max = half(i + 1)
+		row.Max = m.SizeBytes
 		row.Sizes = append(row.Sizes, Size{units.Bytes(m.SizeBytes), best.variant, best.Value, best.Lo, best.Hi})
 		faster, last = faster+1, i
 	}
@@ -316,15 +320,15 @@ func (t *Tuned) find(points []measured) {
 	t.notices = append(t.notices, notice.New(notice.TunerRows{Rows: len(t.Rows), Faster: faster, Points: len(points)}))
 }
 
-// best is the fastest of the variants that are significantly faster than NCCL's choice; nil of none. It counts those
-// whose choice is unknown.
+// best is the fastest of the variants with another choice that are significantly faster than NCCL's; nil of none. It
+// counts those whose choice is unknown.
 func (m measured) best(unknown map[string]int) (best *candidate) {
 	for i := range m.variants {
 		switch one := &m.variants[i]; {
 		case one.Verdict != stats.Better:
-		case one.Algorithm == "" || one.Protocol == "" || one.Channels == 0:
+		case one.Choice == Choice{}:
 			unknown[one.variant]++
-		case best == nil || one.Value < best.Value:
+		case one.Choice != m.own && (best == nil || one.Value < best.Value):
 			best = one
 		}
 	}
