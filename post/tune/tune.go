@@ -33,11 +33,9 @@ type Options struct {
 var forcing = []string{"NCCL_ALGO", "NCCL_PROTO", "NCCL_MIN_NCHANNELS", "NCCL_MAX_NCHANNELS", "NCCL_MIN_CTAS",
 	"NCCL_MAX_CTAS"}
 
-// algorithms and protocols are the words of tuner files.
-var (
-	algorithms = []string{"tree", "ring", "collnet_direct", "collnet_chain", "nvls", "nvls_tree", "pat"}
-	protocols  = []string{"ll", "ll128", "simple"}
-)
+// words are the algorithms and protocols of tuner files.
+var words = []string{"tree", "ring", "collnet_direct", "collnet_chain", "nvls", "nvls_tree", "pat", "ll", "ll128",
+	"simple"}
 
 // Choice is what a row sets, in the words of tuner files.
 type Choice struct {
@@ -52,21 +50,21 @@ func choiceOf(r *result.Record) Choice {
 	if r.Path == nil || !r.Timed() {
 		return Choice{}
 	}
-	c := Choice{wordOf(r.Path.Algorithm, algorithms), wordOf(r.Path.Protocol, protocols), r.Path.Channels}
+	c := Choice{wordOf(r.Path.Algorithm), wordOf(r.Path.Protocol), r.Path.Channels}
 	if c.Algorithm == "" || c.Protocol == "" || c.Channels == 0 {
 		return Choice{}
 	}
 	return c
 }
 
-// wordOf is the word of tuner files for one of NCCL's; "" for a list or an unknown word.
-func wordOf(text string, words []string) string {
-	plain := func(s string) string { return strings.ReplaceAll(strings.ToLower(s), "_", "") }
-	i := slices.IndexFunc(words, func(w string) bool { return plain(w) == plain(text) })
-	if i < 0 {
-		return ""
+// wordOf is the word of tuner files for one of NCCL's; "" for another.
+func wordOf(text string) string {
+	for _, w := range words {
+		if strings.EqualFold(strings.ReplaceAll(w, "_", ""), strings.ReplaceAll(text, "_", "")) {
+			return w
+		}
 	}
-	return words[i]
+	return ""
 }
 
 // place is what the rows of a tuner file distinguish beside the size.
@@ -80,16 +78,8 @@ func placeOf(c analysis.Condition) place { return place{c.Collective, c.Nodes, c
 
 // series is one variant at one point.
 type series struct {
-	choices []Choice             // of its launches, each once
-	times   map[string][]float64 // s, by block
-}
-
-// choice is that of all launches; zero if they differ.
-func (s *series) choice() Choice {
-	if len(s.choices) > 1 {
-		return Choice{}
-	}
-	return s.choices[0]
+	choice Choice               // of all its launches; zero if they differ
+	times  map[string][]float64 // s, by block
 }
 
 // sweep is the times of all variants.
@@ -203,12 +193,14 @@ func (s *sweep) add(run *result.Run, r *result.Record) error {
 	if s.points[c] == nil {
 		s.points[c] = map[string]*series{}
 	}
-	one := s.points[c][run.Variant]
+	choice, one := choiceOf(r), s.points[c][run.Variant]
 	if one == nil {
-		one = &series{times: map[string][]float64{}}
+		one = &series{choice, map[string][]float64{}}
 		s.points[c][run.Variant] = one
 	}
-	one.choices = units.AddOnce(one.choices, choiceOf(r))
+	if one.choice != choice {
+		one.choice = Choice{}
+	}
 	if !failed {
 		one.times[block] = append(one.times[block], r.Time.Seconds)
 	}
@@ -228,35 +220,25 @@ func (s *sweep) row(of *series) []float64 {
 
 // candidate is a variant at a point, compared with NCCL's choice.
 type candidate struct {
+	analysis.Condition
+	own     Choice // NCCL's
 	variant string
 	Choice
 	stats.Compared
 }
 
-// measured is one point and its variants.
-type measured struct {
-	analysis.Condition
-	own      Choice
-	variants []candidate
-}
-
-// measured are the points that NCCL's choice was measured at, in the order of tables, with a trial for each variant.
-func (s *sweep) measured(margin float64) (points []measured, trials []stats.Trial) {
+// candidates are all, in the order of tables, with a trial for each.
+func (s *sweep) candidates(margin float64) (all []candidate, trials []stats.Trial) {
 	for _, c := range slices.SortedFunc(maps.Keys(s.points), analysis.CompareConditions) {
 		own := s.points[c][s.own]
-		if own == nil {
-			continue
-		}
-		m := measured{Condition: c, own: own.choice()}
 		for _, v := range slices.Sorted(maps.Keys(s.points[c])) {
-			if of := s.points[c][v]; v != s.own && len(of.times) > 0 {
-				m.variants = append(m.variants, candidate{variant: v, Choice: of.choice()})
+			if of := s.points[c][v]; own != nil && v != s.own {
+				all = append(all, candidate{Condition: c, own: own.choice, variant: v, Choice: of.choice})
 				trials = append(trials, stats.Trial{A: s.row(own), B: s.row(of), Margin: margin})
 			}
 		}
-		points = append(points, m)
 	}
-	return points, trials
+	return all, trials
 }
 
 // judge compares all variants with NCCL's choice at all points, as one family, and makes the rows.
@@ -265,25 +247,25 @@ func (s *sweep) judge(o Options) (*Tuned, error) {
 	if o.Strict {
 		standard.Alpha = stats.StrictAlpha
 	}
-	points, trials := s.measured(o.Margin)
-	compared, k := stats.Compare(trials, standard), 0
-	t := &Tuned{Own: s.own, Alpha: standard.Alpha, run: s.run}
-	for _, m := range points {
-		for i := range m.variants {
-			m.variants[i].Compared = compared.Points[k]
-			t.Pairs, k = max(t.Pairs, compared.Points[k].N), k+1
+	all, trials := s.candidates(o.Margin)
+	t, few := &Tuned{Own: s.own, Alpha: standard.Alpha, run: s.run}, 0
+	for i, compared := range stats.Compare(trials, standard).Points {
+		all[i].Compared = compared
+		t.Pairs = max(t.Pairs, compared.N)
+		if compared.N > 0 && compared.Basis != stats.AcrossLaunches {
+			few++
 		}
 	}
 	if t.Pairs == 0 {
 		return nil, errors.New("no block has the throughput of the default and of a variant, of a collective that tuner " +
 			"files know and without -m: measure with slurm/campaign.sh")
 	}
-	if few := len(trials) - compared.Tested; few > 0 {
+	if few > 0 {
 		t.notices = append(t.notices, notice.New(notice.LaunchesMissing{Points: few, What: notice.PairsOfLaunches,
 			Have:   []notice.Having{{Side: cmp.Or(t.Own, "default"), Launches: t.Pairs}},
 			Needed: stats.FewestLaunches(standard.Alpha, true)}))
 	}
-	t.find(points)
+	t.find(units.GroupBy(all, func(c candidate) analysis.Condition { return c.Condition }))
 	if s.run.Rehearse {
 		t.notices = append(t.notices, notice.New(notice.SimulatedRuns{}))
 	}
@@ -292,26 +274,27 @@ func (s *sweep) judge(o Options) (*Tuned, error) {
 
 // find makes the rows, which reach from the smallest to the largest of adjacent sizes with the same choice. Rows of
 // adjacent sizes meet halfway.
-func (t *Tuned) find(points []measured) {
+func (t *Tuned) find(points [][]candidate) {
 	unknown, faster, last := map[string]int{}, 0, -1
-	for i, m := range points {
-		best, at, n := m.best(unknown), placeOf(m.Condition), len(t.Rows)
+	for i, variants := range points {
+		best, n := fastest(variants, unknown), len(t.Rows)
 		if best == nil {
 			continue
 		}
+		at, size := placeOf(best.Condition), best.SizeBytes
 		adjacent := n > 0 && last == i-1 && t.Rows[n-1].place == at
 		if !adjacent || t.Rows[n-1].Choice != best.Choice {
-			row := Row{place: at, Choice: best.Choice, Min: m.SizeBytes}
+			row := Row{place: at, Choice: best.Choice, Min: size}
 			if adjacent {
-				half := (t.Rows[n-1].Max + m.SizeBytes) / 2
+				half := (t.Rows[n-1].Max + size) / 2
 				t.Rows[n-1].Max, row.Min = half, half+1
 			}
 			t.Rows = append(t.Rows, row)
 			n++
 		}
 		row := &t.Rows[n-1]
-		row.Max = m.SizeBytes
-		row.Sizes = append(row.Sizes, Size{units.Bytes(m.SizeBytes), best.variant, best.Value, best.Lo, best.Hi})
+		row.Max = size
+		row.Sizes = append(row.Sizes, Size{units.Bytes(size), best.variant, best.Value, best.Lo, best.Hi})
 		faster, last = faster+1, i
 	}
 	for _, v := range slices.Sorted(maps.Keys(unknown)) {
@@ -320,15 +303,15 @@ func (t *Tuned) find(points []measured) {
 	t.notices = append(t.notices, notice.New(notice.TunerRows{Rows: len(t.Rows), Faster: faster, Points: len(points)}))
 }
 
-// best is the fastest of the variants with another choice that are significantly faster than NCCL's; nil of none. It
+// fastest is the best of the variants with another choice that are significantly faster than NCCL's; nil of none. It
 // counts those whose choice is unknown.
-func (m measured) best(unknown map[string]int) (best *candidate) {
-	for i := range m.variants {
-		switch one := &m.variants[i]; {
+func fastest(variants []candidate, unknown map[string]int) (best *candidate) {
+	for i := range variants {
+		switch one := &variants[i]; {
 		case one.Verdict != stats.Better:
 		case one.Choice == Choice{}:
 			unknown[one.variant]++
-		case one.Choice != m.own && (best == nil || one.Value < best.Value):
+		case one.Choice != one.own && (best == nil || one.Value < best.Value):
 			best = one
 		}
 	}
