@@ -15,6 +15,7 @@ import (
 	"busbar/internal/notice"
 	"busbar/internal/result"
 	"busbar/internal/units"
+	"busbar/post/analysis"
 	"busbar/post/atomicfile"
 )
 
@@ -93,12 +94,11 @@ func (t *Tuned) Document(kept func([]notice.Notice) []notice.Notice) *document.D
 	for _, rows := range units.GroupBy(t.Rows, func(r Row) place { return r.place }) {
 		table := document.NewTable("from>", "to>", "algorithm", "protocol", "channels>", t.gain())
 		for _, r := range rows {
-			table.Row(r.Sizes[0].Bytes.String(), r.Sizes[len(r.Sizes)-1].Bytes.String(), r.Algorithm, r.Protocol,
+			table.Row(units.Bytes(r.Min).String(), units.Bytes(r.Max).String(), r.Algorithm, r.Protocol,
 				fmt.Sprint(r.Channels), r.Gain())
 		}
-		title := fmt.Sprintf("%v, %s, %s", rows[0].Collective, units.Count(rows[0].Nodes, "node"),
-			units.Count(rows[0].Ranks, "rank"))
-		d.Add(document.NewSection(title, table))
+		world := analysis.Shape{World: rows[0].Ranks, Nodes: rows[0].Nodes}
+		d.Add(document.NewSection(fmt.Sprintf("%v, %s", rows[0].Collective, world.Words()), table))
 	}
 	return d
 }
