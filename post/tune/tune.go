@@ -44,7 +44,7 @@ type Choice struct {
 	Channels  int    `json:"channels"`
 }
 
-// choiceOf is what the library reported of a point (rank --algorithms); zero unless it reported all, and of a point that
+// choiceOf is what the library reported of a point (rank --algorithms); zero unless it reported all, and of one that
 // failed. What a variant forces does not count: NCCL uses fewer channels for small sizes, and may not obey.
 func choiceOf(r *result.Record) Choice {
 	if r.Path == nil || !r.Timed() {
@@ -52,7 +52,7 @@ func choiceOf(r *result.Record) Choice {
 	}
 	c := Choice{wordOf(r.Path.Algorithm), wordOf(r.Path.Protocol), r.Path.Channels}
 	if c.Algorithm == "" || c.Protocol == "" || c.Channels == 0 {
-		return Choice{}
+		c = Choice{}
 	}
 	return c
 }
@@ -122,8 +122,8 @@ func Read(ctx context.Context, args []string, o Options) (*Tuned, error) {
 	return t, nil
 }
 
-// newSweep checks that launches differ in nothing but the variables of forcing, and that one variant of several has none
-// of them.
+// newSweep checks that launches differ in nothing but the variables of forcing, and that one variant of several has
+// none of them.
 func newSweep(runs []*result.Run) (*sweep, error) {
 	s := &sweep{forced: map[string]string{}, tables: map[place]analysis.Condition{},
 		points: map[analysis.Condition]map[string]*series{}}
@@ -257,8 +257,8 @@ func (s *sweep) judge(o Options) (*Tuned, error) {
 		}
 	}
 	if t.Pairs == 0 {
-		return nil, errors.New("no block has the throughput of the default and of a variant, of a collective that tuner " +
-			"files know and without -m: measure with slurm/campaign.sh")
+		return nil, errors.New("no block has the throughput of the default and of a variant, without -m and of a " +
+			"collective of tuner files: measure with slurm/campaign.sh")
 	}
 	if few > 0 {
 		t.notices = append(t.notices, notice.New(notice.LaunchesMissing{Points: few, What: notice.PairsOfLaunches,
