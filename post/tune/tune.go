@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 
 	"busbar/internal/coll"
@@ -34,11 +33,9 @@ type Options struct {
 var forcing = []string{"NCCL_ALGO", "NCCL_PROTO", "NCCL_MIN_NCHANNELS", "NCCL_MAX_NCHANNELS", "NCCL_MIN_CTAS",
 	"NCCL_MAX_CTAS"}
 
-// algorithms and protocols are the words of tuner files.
-var (
-	algorithms = []string{"tree", "ring", "collnet_direct", "collnet_chain", "nvls", "nvls_tree", "pat"}
-	protocols  = []string{"ll", "ll128", "simple"}
-)
+// words are the algorithms and protocols of tuner files.
+var words = []string{"tree", "ring", "collnet_direct", "collnet_chain", "nvls", "nvls_tree", "pat", "ll", "ll128",
+	"simple"}
 
 // Choice is what a row sets, in the words of tuner files.
 type Choice struct {
@@ -47,25 +44,27 @@ type Choice struct {
 	Channels  int    `json:"channels"`
 }
 
-// choiceOf is what the library reported of a point (rank --algorithms), or else what the environment forces.
-func choiceOf(run *result.Run, p result.Path) Choice {
-	env := run.Environment
-	c := Choice{wordOf(cmp.Or(p.Algorithm, env["NCCL_ALGO"]), algorithms),
-		wordOf(cmp.Or(p.Protocol, env["NCCL_PROTO"]), protocols), p.Channels}
-	if n := env["NCCL_MAX_NCHANNELS"]; c.Channels == 0 && n == env["NCCL_MIN_NCHANNELS"] {
-		c.Channels, _ = strconv.Atoi(n) // 0: not forced
+// choiceOf is what the library reported of a point (rank --algorithms); zero unless it reported all, and of one that
+// failed. What a variant forces does not count: NCCL uses fewer channels for small sizes, and may not obey.
+func choiceOf(r *result.Record) Choice {
+	if r.Path == nil || !r.Timed() {
+		return Choice{}
+	}
+	c := Choice{wordOf(r.Path.Algorithm), wordOf(r.Path.Protocol), r.Path.Channels}
+	if c.Algorithm == "" || c.Protocol == "" || c.Channels == 0 {
+		c = Choice{}
 	}
 	return c
 }
 
-// wordOf is the word of tuner files for one of NCCL's; "" for a list or an unknown word.
-func wordOf(text string, words []string) string {
-	plain := func(s string) string { return strings.ReplaceAll(strings.ToLower(s), "_", "") }
-	i := slices.IndexFunc(words, func(w string) bool { return plain(w) == plain(text) })
-	if i < 0 {
-		return ""
+// wordOf is the word of tuner files for one of NCCL's; "" for another.
+func wordOf(text string) string {
+	for _, w := range words {
+		if strings.EqualFold(strings.ReplaceAll(w, "_", ""), strings.ReplaceAll(text, "_", "")) {
+			return w
+		}
 	}
-	return words[i]
+	return ""
 }
 
 // place is what the rows of a tuner file distinguish beside the size.
@@ -79,8 +78,8 @@ func placeOf(c analysis.Condition) place { return place{c.Collective, c.Nodes, c
 
 // series is one variant at one point.
 type series struct {
-	choices []Choice             // of its launches, each once
-	times   map[string][]float64 // s, by block
+	choice Choice               // of all its launches; zero if they differ
+	times  map[string][]float64 // s, by block
 }
 
 // sweep is the times of all variants.
@@ -107,7 +106,7 @@ func Read(ctx context.Context, args []string, o Options) (*Tuned, error) {
 	}
 	var lacking analysis.Incomparable
 	err = data.Each(func(row result.Row) error {
-		if !row.Record.Timed() || lacking.Add(row) {
+		if row.Record.Timed() && lacking.Add(row) {
 			return context.Cause(ctx)
 		}
 		return cmp.Or(usage.New(s.add(row.Run, row.Record)), context.Cause(ctx))
@@ -123,7 +122,8 @@ func Read(ctx context.Context, args []string, o Options) (*Tuned, error) {
 	return t, nil
 }
 
-// newSweep checks that launches differ in nothing but the variables of forcing, and that one variant has none of them.
+// newSweep checks that launches differ in nothing but the variables of forcing, and that one variant of several has
+// none of them.
 func newSweep(runs []*result.Run) (*sweep, error) {
 	s := &sweep{forced: map[string]string{}, tables: map[place]analysis.Condition{},
 		points: map[analysis.Condition]map[string]*series{}}
@@ -133,18 +133,14 @@ func newSweep(runs []*result.Run) (*sweep, error) {
 		}
 	}
 	var own []string
-	for _, variant := range slices.Sorted(maps.Keys(s.forced)) {
-		if s.forced[variant] == "" {
+	for variant, forced := range s.forced {
+		if forced == "" {
 			own = append(own, variant)
 		}
 	}
-	switch {
-	case len(own) == len(s.forced):
-		return nil, errors.New("no variant sets NCCL_ALGO, NCCL_PROTO or channels: measure a plan like slurm/tune.yaml")
-	case own == nil:
-		return nil, errors.New("no default: all launches set NCCL_ALGO, NCCL_PROTO or channels; measure one without")
-	case len(own) > 1:
-		return nil, fmt.Errorf("several defaults: variants %q leave the choice to NCCL; name results of one", own)
+	if slices.Sort(own); len(own) != 1 || len(s.forced) == 1 {
+		return nil, fmt.Errorf("%d of %s (%q) set none of NCCL_ALGO, NCCL_PROTO and channels: measure one that sets "+
+			"none, and others, like slurm/tune.yaml", len(own), units.Count(len(s.forced), "variant"), own)
 	}
 	s.own = own[0]
 	return s, nil
@@ -177,10 +173,13 @@ func (s *sweep) check(run *result.Run) error {
 	return nil
 }
 
-// add adds a point. Those of latency mode, of groups and of collectives that tuners do not know are left out.
+// add adds a point. Those of latency mode, of groups and of collectives that tuners do not know are left out, and those
+// of operations issued together, which NCCL shows its tuner as one of their summed size.
 func (s *sweep) add(run *result.Run, r *result.Record) error {
 	c := analysis.ConditionOf(run, r)
-	if c.Mode != coll.Throughput || r.OfGroup() || c.Collective < coll.AllReduce || c.Collective > coll.Reduce {
+	failed := r.Status == result.Timeout || r.Status == result.Wrong || r.Status == result.Failed
+	if c.Mode != coll.Throughput || r.OfGroup() || c.Aggregate > 1 || !r.Timed() && !failed ||
+		c.Collective < coll.AllReduce || c.Collective > coll.Reduce {
 		return nil
 	}
 	at, table := placeOf(c), analysis.TableOf(c)
@@ -194,17 +193,17 @@ func (s *sweep) add(run *result.Run, r *result.Record) error {
 	if s.points[c] == nil {
 		s.points[c] = map[string]*series{}
 	}
-	one := s.points[c][run.Variant]
+	choice, one := choiceOf(r), s.points[c][run.Variant]
 	if one == nil {
-		one = &series{times: map[string][]float64{}}
+		one = &series{choice, map[string][]float64{}}
 		s.points[c][run.Variant] = one
 	}
-	var path result.Path
-	if r.Path != nil {
-		path = *r.Path
+	if one.choice != choice {
+		one.choice = Choice{}
 	}
-	one.choices = units.AddOnce(one.choices, choiceOf(run, path))
-	one.times[block] = append(one.times[block], r.Time.Seconds)
+	if !failed {
+		one.times[block] = append(one.times[block], r.Time.Seconds)
+	}
 	return nil
 }
 
@@ -221,38 +220,25 @@ func (s *sweep) row(of *series) []float64 {
 
 // candidate is a variant at a point, compared with NCCL's choice.
 type candidate struct {
+	analysis.Condition
+	own     Choice // NCCL's
 	variant string
 	Choice
 	stats.Compared
 }
 
-// measured is one point and its variants.
-type measured struct {
-	analysis.Condition
-	variants []candidate
-}
-
-// measured are the points that NCCL's choice was measured at, in the order of tables, with a trial for each variant.
-func (s *sweep) measured(margin float64) (points []measured, trials []stats.Trial) {
+// candidates are all, in the order of tables, with a trial for each.
+func (s *sweep) candidates(margin float64) (all []candidate, trials []stats.Trial) {
 	for _, c := range slices.SortedFunc(maps.Keys(s.points), analysis.CompareConditions) {
 		own := s.points[c][s.own]
-		if own == nil {
-			continue
-		}
-		m := measured{Condition: c}
 		for _, v := range slices.Sorted(maps.Keys(s.points[c])) {
-			if of := s.points[c][v]; v != s.own {
-				one := candidate{variant: v}
-				if len(of.choices) == 1 {
-					one.Choice = of.choices[0]
-				}
-				m.variants = append(m.variants, one)
+			if of := s.points[c][v]; own != nil && v != s.own {
+				all = append(all, candidate{Condition: c, own: own.choice, variant: v, Choice: of.choice})
 				trials = append(trials, stats.Trial{A: s.row(own), B: s.row(of), Margin: margin})
 			}
 		}
-		points = append(points, m)
 	}
-	return points, trials
+	return all, trials
 }
 
 // judge compares all variants with NCCL's choice at all points, as one family, and makes the rows.
@@ -261,53 +247,54 @@ func (s *sweep) judge(o Options) (*Tuned, error) {
 	if o.Strict {
 		standard.Alpha = stats.StrictAlpha
 	}
-	points, trials := s.measured(o.Margin)
-	compared, k := stats.Compare(trials, standard), 0
-	t := &Tuned{Own: s.own, Alpha: standard.Alpha, run: s.run}
-	for _, m := range points {
-		for i := range m.variants {
-			m.variants[i].Compared = compared.Points[k]
-			t.Pairs, k = max(t.Pairs, compared.Points[k].N), k+1
+	all, trials := s.candidates(o.Margin)
+	t, few := &Tuned{Own: s.own, Alpha: standard.Alpha, run: s.run}, 0
+	for i, compared := range stats.Compare(trials, standard).Points {
+		all[i].Compared = compared
+		t.Pairs = max(t.Pairs, compared.N)
+		if compared.N > 0 && compared.Basis != stats.AcrossLaunches {
+			few++
 		}
 	}
 	if t.Pairs == 0 {
-		return nil, errors.New("no block has times of the default and of a variant: measure with slurm/campaign.sh")
+		return nil, errors.New("no block has the throughput of the default and of a variant, without -m and of a " +
+			"collective of tuner files: measure with slurm/campaign.sh")
 	}
-	if few := len(trials) - compared.Tested; few > 0 {
+	if few > 0 {
 		t.notices = append(t.notices, notice.New(notice.LaunchesMissing{Points: few, What: notice.PairsOfLaunches,
 			Have:   []notice.Having{{Side: cmp.Or(t.Own, "default"), Launches: t.Pairs}},
 			Needed: stats.FewestLaunches(standard.Alpha, true)}))
 	}
-	t.find(points)
+	t.find(units.GroupBy(all, func(c candidate) analysis.Condition { return c.Condition }))
 	if s.run.Rehearse {
 		t.notices = append(t.notices, notice.New(notice.SimulatedRuns{}))
 	}
 	return t, nil
 }
 
-// find makes the rows: adjacent sizes with the same choice are one. Rows meet halfway between sizes, and end at the
-// smallest and largest size measured.
-func (t *Tuned) find(points []measured) {
+// find makes the rows, which reach from the smallest to the largest of adjacent sizes with the same choice. Rows of
+// adjacent sizes meet halfway.
+func (t *Tuned) find(points [][]candidate) {
 	unknown, faster, last := map[string]int{}, 0, -1
-	for i, m := range points {
-		best, at := m.best(unknown), placeOf(m.Condition)
+	for i, variants := range points {
+		best, n := fastest(variants, unknown), len(t.Rows)
 		if best == nil {
 			continue
 		}
-		half := func(j int) int64 { // between the size and that of point j, if that is in the same world
-			if j < 0 || j == len(points) || placeOf(points[j].Condition) != at {
-				return m.SizeBytes
+		at, size := placeOf(best.Condition), best.SizeBytes
+		adjacent := n > 0 && last == i-1 && t.Rows[n-1].place == at
+		if !adjacent || t.Rows[n-1].Choice != best.Choice {
+			row := Row{place: at, Choice: best.Choice, Min: size}
+			if adjacent {
+				half := (t.Rows[n-1].Max + size) / 2
+				t.Rows[n-1].Max, row.Min = half, half+1
 			}
-			return (points[j].SizeBytes + m.SizeBytes) / 2
-		}
-		n := len(t.Rows)
-		if n == 0 || last < i-1 || t.Rows[n-1].place != at || t.Rows[n-1].Choice != best.Choice {
-			t.Rows = append(t.Rows, Row{place: at, Choice: best.Choice, Min: min(half(i-1)+1, m.SizeBytes)})
+			t.Rows = append(t.Rows, row)
 			n++
 		}
 		row := &t.Rows[n-1]
-		row.Max = half(i + 1)
-		row.Sizes = append(row.Sizes, Size{units.Bytes(m.SizeBytes), best.variant, best.Value, best.Lo, best.Hi})
+		row.Max = size
+		row.Sizes = append(row.Sizes, Size{units.Bytes(size), best.variant, best.Value, best.Lo, best.Hi})
 		faster, last = faster+1, i
 	}
 	for _, v := range slices.Sorted(maps.Keys(unknown)) {
@@ -316,15 +303,15 @@ func (t *Tuned) find(points []measured) {
 	t.notices = append(t.notices, notice.New(notice.TunerRows{Rows: len(t.Rows), Faster: faster, Points: len(points)}))
 }
 
-// best is the fastest of the variants that are significantly faster than NCCL's choice; nil of none. It counts those
-// whose choice is unknown.
-func (m measured) best(unknown map[string]int) (best *candidate) {
-	for i := range m.variants {
-		switch one := &m.variants[i]; {
+// fastest is the best of the variants with another choice that are significantly faster than NCCL's; nil of none. It
+// counts those whose choice is unknown.
+func fastest(variants []candidate, unknown map[string]int) (best *candidate) {
+	for i := range variants {
+		switch one := &variants[i]; {
 		case one.Verdict != stats.Better:
-		case one.Algorithm == "" || one.Protocol == "" || one.Channels == 0:
+		case one.Choice == Choice{}:
 			unknown[one.variant]++
-		case best == nil || one.Value < best.Value:
+		case one.Choice != one.own && (best == nil || one.Value < best.Value):
 			best = one
 		}
 	}

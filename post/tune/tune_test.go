@@ -77,11 +77,12 @@ func load(t *testing.T, path string, ncclx bool) (rows []string) {
 	return rows
 }
 
-// best makes some variants faster. What the library reports is the choice: of pat the channels are unknown.
+// best makes some variants faster. What the library reports is the choice, which pat lacks.
 func best(run *result.Run, r *result.Record) {
 	switch size := r.SizeBytes; {
 	case run.Variant == "tree" && size <= 4<<10:
 		r.Time.Seconds *= 0.8
+		r.Path = &result.Path{Algorithm: "TREE", Protocol: "LL", Channels: 2}
 	case run.Variant == "ring" && size >= 64<<10 && size <= 1<<20:
 		r.Time.Seconds *= 0.88
 		r.Path = &result.Path{Algorithm: "NVLS_TREE", Protocol: "SIMPLE", Channels: 16}
@@ -97,7 +98,7 @@ func TestOptimaAreFound(t *testing.T) {
 	for seed := range uint64(n) {
 		got, err := judged(seed, 8, 0.03, (*rand.Rand).NormFloat64, best)
 		must.NoError(t, err)
-		if len(got.Rows) == 2 && got.Rows[0].Max == 6<<10 && got.Rows[1].Min == 48<<10+1 && got.Rows[1].Max == 3<<19 {
+		if len(got.Rows) == 2 && got.Rows[0].Max == 4<<10 && got.Rows[1].Min == 64<<10 && got.Rows[1].Max == 1<<20 {
 			found++
 			if one := got.Rows[1].Sizes[0]; one.Lo <= 0.88 && one.Hi >= 0.88 {
 				covered++
@@ -107,8 +108,8 @@ func TestOptimaAreFound(t *testing.T) {
 			continue
 		}
 		for backend, want := range map[string][]string{
-			"nccl":  {"allreduce 1024 6144 tree ll 2 2 16", "allreduce 49153 1572864 nvls_tree simple 16 2 16"},
-			"ncclx": {"allreduce 64 384 tree ll 2 2 8", "allreduce 3072 98304 nvls_tree simple 16 2 8"},
+			"nccl":  {"allreduce 1024 4096 tree ll 2 2 16", "allreduce 65536 1048576 nvls_tree simple 16 2 16"},
+			"ncclx": {"allreduce 64 256 tree ll 2 2 8", "allreduce 4096 65536 nvls_tree simple 16 2 8"},
 		} {
 			got.run.Backend.Name = backend
 			path := filepath.Join(t.TempDir(), "tuner.csv")
@@ -121,13 +122,69 @@ func TestOptimaAreFound(t *testing.T) {
 	test.GreaterEq(t, n*90/100, covered)
 }
 
+// A row has sizes that were found faster with a choice that was recorded, is not NCCL's own and never failed.
+func TestRows(t *testing.T) {
+	for _, k := range []struct {
+		name, want string
+		edit       func(run *result.Run, r *result.Record)
+	}{
+		{"two rows meet halfway", "1024-6144 tree 6145-16384 ring", func(*result.Run, *result.Record) {}},
+		{"not recorded", "", func(_ *result.Run, r *result.Record) { r.Path = nil }},
+		{"no channels recorded", "", func(_ *result.Run, r *result.Record) { r.Path.Channels = 0 }},
+		{"as NCCL chose", "1024-4096 tree", func(run *result.Run, r *result.Record) {
+			if run.Variant == "own" {
+				r.Path.Algorithm = "RING"
+			}
+		}},
+		{"another choice in one launch", "1024-4096 tree", func(run *result.Run, r *result.Record) {
+			if run.Variant == "ring" && run.Block == "3" {
+				r.Path.Channels = 1
+			}
+		}},
+		{"wrong in one launch", "1024-6144 tree 6145-8192 ring", func(run *result.Run, r *result.Record) {
+			if run.Variant == "ring" && run.Block == "7" && r.SizeBytes == 16<<10 {
+				r.Status, r.Time = result.Wrong, nil
+			}
+		}},
+		{"failed", "1024-1024 tree 4096-6144 tree 6145-16384 ring", func(run *result.Run, r *result.Record) {
+			if run.Variant != "own" && r.SizeBytes == 2<<10 {
+				r.Status, r.Time = result.Failed, nil
+			}
+		}},
+		{"skipped in one launch", "1024-6144 tree 6145-16384 ring", func(run *result.Run, r *result.Record) {
+			if run.Variant == "ring" && run.Block == "7" && r.SizeBytes == 16<<10 {
+				r.Status, r.Time = result.Skipped, nil
+			}
+		}},
+	} {
+		got, err := judged(0, 8, 0.03, (*rand.Rand).NormFloat64, func(run *result.Run, r *result.Record) {
+			if size := r.SizeBytes; run.Variant == "tree" && size <= 4<<10 ||
+				run.Variant == "ring" && size > 4<<10 && size <= 16<<10 {
+				r.Time.Seconds *= 0.8
+			}
+			r.Path = &result.Path{Algorithm: run.Variant, Protocol: "SIMPLE", Channels: 8}
+			k.edit(run, r)
+		})
+		must.NoError(t, err)
+		var rows []string
+		for _, r := range got.Rows {
+			rows = append(rows, fmt.Sprintf("%d-%d %s", r.Min, r.Max, r.Algorithm))
+		}
+		test.Eq(t, k.want, strings.Join(rows, " "), test.Sprint(k.name))
+	}
+}
+
 // Of campaigns without any difference at most 5 % have a row, whatever the noise.
 func TestFalseRows(t *testing.T) {
 	for _, noise := range []func(*rand.Rand) float64{(*rand.Rand).NormFloat64, (*rand.Rand).ExpFloat64} {
 		const n = 200
 		files := 0
 		for seed := range uint64(n) {
-			got, err := judged(seed, 8, 1e-9, noise, func(*result.Run, *result.Record) {})
+			got, err := judged(seed, 8, 1e-9, noise, func(run *result.Run, r *result.Record) {
+				if run.Variant != "own" {
+					r.Path = &result.Path{Algorithm: "TREE", Protocol: "LL", Channels: 2}
+				}
+			})
 			must.NoError(t, err)
 			files += min(len(got.Rows), 1)
 		}
@@ -138,8 +195,8 @@ func TestFalseRows(t *testing.T) {
 
 // Results that make no tuner file are refused, with the reason.
 func TestResultsThatMakeNoFile(t *testing.T) {
-	for i, want := range []string{"no variant sets", "no default", "several defaults", "have device", "have NCCL_X=",
-		"has two settings", "float64", "no block has"} {
+	for i, want := range []string{"4 of 4 variants (", "0 of 4 variants (", "3 of 4 variants (", "have device",
+		"have NCCL_X=", "has two settings", "float64", "no block has", "without -m"} {
 		_, err := judged(0, 1, 0, (*rand.Rand).NormFloat64, func(run *result.Run, r *result.Record) {
 			switch i {
 			case 0:
@@ -158,6 +215,8 @@ func TestResultsThatMakeNoFile(t *testing.T) {
 				r.Type += coll.DataType(r.SizeBytes >> 11 & 1)
 			case 7:
 				r.World = int(run.Variant[0])
+			case 8:
+				run.Method.Aggregate = 2
 			}
 		})
 		must.ErrorContains(t, err, want)

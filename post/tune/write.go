@@ -15,6 +15,7 @@ import (
 	"busbar/internal/notice"
 	"busbar/internal/result"
 	"busbar/internal/units"
+	"busbar/post/analysis"
 	"busbar/post/atomicfile"
 )
 
@@ -36,16 +37,10 @@ type Size struct {
 	Hi      float64     `json:"hi"`
 }
 
-// Gain is how much less time the size with the smallest gain takes, CI is its confidence interval.
-func (r Row) Gain() string { return fmt.Sprintf("%.1f %%", 100*(1-r.least().Ratio)) }
-
-// CI is the confidence interval of Gain.
-func (r Row) CI() string {
-	return fmt.Sprintf("%.1f to %.1f", 100*(1-r.least().Hi), 100*(1-r.least().Lo))
-}
-
-func (r Row) least() Size {
-	return slices.MaxFunc(r.Sizes, func(a, b Size) int { return cmp.Compare(a.Ratio, b.Ratio) })
+// Gain is how much less time the size with the smallest gain takes, and its confidence interval.
+func (r Row) Gain() string {
+	s := slices.MaxFunc(r.Sizes, func(a, b Size) int { return cmp.Compare(a.Ratio, b.Ratio) })
+	return fmt.Sprintf("%.1f %% (%.1f to %.1f)", 100*(1-s.Ratio), 100*(1-s.Hi), 100*(1-s.Lo))
 }
 
 // Line is the row in a tuner file: of NVIDIA's example plugin and RCCL, or of NCCLX, whose sizes are per rank.
@@ -82,26 +77,28 @@ func (t *Tuned) Save(ctx context.Context, path string, wrote func(path string)) 
 	if path == "" {
 		return nil
 	}
-	data := map[string]any{"Rows": t.Rows, "NCCLX": t.run.Backend.Name == "ncclx",
+	data := map[string]any{"Rows": t.Rows, "Gain": t.gain(), "NCCLX": t.run.Backend.Name == "ncclx",
 		"Of": units.Truncate(units.Printable(t.run.Device+", "+t.run.Backend.Title()), 200)} // readers have short lines
 	write := func(w io.Writer) error { return template.Must(template.New("").Parse(tunerFile)).Execute(w, data) }
 	return atomicfile.WriteAll(ctx, filepath.Dir(path), []atomicfile.Named{{Name: filepath.Base(path), Write: write}},
 		wrote)
 }
 
+// gain is the title of the gains.
+func (t *Tuned) gain() string { return fmt.Sprintf("less time (%.0f %% CI)", 100-100*t.Alpha) }
+
 // Document is what is shown; kept are the notices that are reported.
 func (t *Tuned) Document(kept func([]notice.Notice) []notice.Notice) *document.Document {
 	d := &document.Document{Kind: "tune", Title: "Tuner file", Data: t, Notices: kept(t.notices)}
 	d.Add(document.Findings(slices.Clone(d.Notices)))
 	for _, rows := range units.GroupBy(t.Rows, func(r Row) place { return r.place }) {
-		table := document.NewTable("from>", "to>", "algorithm", "protocol", "channels>", "less time>", "CI %>")
+		table := document.NewTable("from>", "to>", "algorithm", "protocol", "channels>", t.gain())
 		for _, r := range rows {
-			table.Row(r.Sizes[0].Bytes.String(), r.Sizes[len(r.Sizes)-1].Bytes.String(), r.Algorithm, r.Protocol,
-				fmt.Sprint(r.Channels), r.Gain(), r.CI())
+			table.Row(units.Bytes(r.Min).String(), units.Bytes(r.Max).String(), r.Algorithm, r.Protocol,
+				fmt.Sprint(r.Channels), r.Gain())
 		}
-		title := fmt.Sprintf("%v, %s, %s", rows[0].Collective, units.Count(rows[0].Nodes, "node"),
-			units.Count(rows[0].Ranks, "rank"))
-		d.Add(document.NewSection(title, table))
+		world := analysis.Shape{World: rows[0].Ranks, Nodes: rows[0].Nodes}
+		d.Add(document.NewSection(fmt.Sprintf("%v, %s", rows[0].Collective, world.Words()), table))
 	}
 	return d
 }
