@@ -12,7 +12,9 @@ const (
 	kindsOfWarning = iota
 )
 
-var warnings = [kindsOfWarning]notice.Code{Bimodal: notice.CodeOf(notice.Bimodal{}), Drifting: notice.CodeOf(notice.Drift{})}
+var warnings = [kindsOfWarning]notice.Code{
+	Bimodal: notice.CodeOf(notice.Bimodal{}), Drifting: notice.CodeOf(notice.Drift{}),
+}
 
 // warned notes which kinds of warnings a record has, and keeps the first of each.
 func (c *Curve) warned(all notice.List) (has [kindsOfWarning]bool) {
