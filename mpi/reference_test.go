@@ -1,4 +1,6 @@
-package reference
+//go:build cgo
+
+package mpi
 
 import (
 	"errors"
@@ -77,9 +79,9 @@ func TestOutputs(t *testing.T) {
 
 // With one rank, all_reduce is a copy, which is correct; any other wrong result is detected.
 func TestTrial(t *testing.T) {
-	trial := Trial{Case: coll.Case{Collective: coll.AllReduce, Type: coll.Int32, Op: coll.Sum, World: 1, Count: 5},
+	one := trial{Case: coll.Case{Collective: coll.AllReduce, Type: coll.Int32, Op: coll.Sum, World: 1, Count: 5},
 		Slots: 2}
-	a, b := trial.Strides()
+	a, b := one.Strides()
 	if a != 5*4+guard || b != a {
 		t.Errorf("strides %d and %d", a, b)
 	}
@@ -92,7 +94,7 @@ func TestTrial(t *testing.T) {
 		"the output: from byte 20 of 168 on":     func(_, recv []byte) error { recv[20]++; return nil },
 		"the output: from byte 84 of 168 on it ": func(_, recv []byte) error { recv[84]++; return nil },
 	} {
-		err := trial.Run(func(send, recv unsafe.Pointer) error {
+		err := one.Run(func(send, recv unsafe.Pointer) error {
 			from, to := unsafe.Slice((*byte)(send), 2*a), unsafe.Slice((*byte)(recv), 2*b)
 			for slot := range int64(2) {
 				copy(to[slot*b:slot*b+20], from[slot*a:])
@@ -108,12 +110,12 @@ func TestTrial(t *testing.T) {
 // Data after the result of an in-place reduce_scatter is checked unless the library may use it.
 func TestScratch(t *testing.T) {
 	for _, scratch := range []bool{false, true} {
-		trial := Trial{Case: coll.Case{Collective: coll.ReduceScatter, Type: coll.Int8, Op: coll.Max,
+		one := trial{Case: coll.Case{Collective: coll.ReduceScatter, Type: coll.Int8, Op: coll.Max,
 			Placement: coll.InPlace,
 			World:     2, Count: 3}, Slots: 1, Scratch: scratch}
-		err := trial.Run(func(_, recv unsafe.Pointer) error {
+		err := one.Run(func(_, recv unsafe.Pointer) error {
 			to := unsafe.Slice((*byte)(recv), 6+guard)
-			copy(to, encode(coll.Int8, output(trial.Case, 0, 0)))
+			copy(to, encode(coll.Int8, output(one.Case, 0, 0)))
 			to[5]++
 			return nil
 		})

@@ -1,8 +1,6 @@
-// Package reference computes collectives in plain Go, for the tests of the bindings: inputs, outputs and the buffers of
-// a rank before and after, byte by byte.
-//
-// It is slow and simple on purpose, and shares nothing with the data of checks in internal/bench.
-package reference
+//go:build cgo
+
+package mpi
 
 import (
 	"encoding/binary"
@@ -11,7 +9,8 @@ import (
 	"busbar/internal/coll"
 )
 
-// Values are float64, which holds every value used here exactly.
+// What the tests of operations expect: collectives in plain Go, slow and simple on purpose. It shares nothing with the
+// binding, nor with the data of checks in internal/bench. Values are float64, which holds all that are used here exactly.
 
 func signed(t coll.DataType) bool {
 	return t.Float() || t == coll.Int8 || t == coll.Int32 || t == coll.Int64

@@ -1,4 +1,6 @@
-package reference
+//go:build cgo
+
+package mpi
 
 import (
 	"fmt"
@@ -83,9 +85,10 @@ func pattern(rank int, i, factor uint32) uint16 {
 	return uint16(i*factor + 12345)
 }
 
-// Halves has two ranks combine every bit pattern of float16 and bfloat16 with others, by every reduction, and compares
-// what comes out. The function does an all_reduce in place of count elements at that address.
-func Halves(rank int, allReduce func(t coll.DataType, op coll.RedOp, at unsafe.Pointer, count int64) error) error {
+// combineHalves has two ranks combine every bit pattern of float16 and bfloat16 with others, by every reduction, and
+// compares what comes out. The function does an all_reduce in place of count elements at that address.
+func combineHalves(rank int,
+	allReduce func(t coll.DataType, op coll.RedOp, at unsafe.Pointer, count int64) error) error {
 	b, err := loop.AllocBuffer(2 * patterns)
 	if err != nil {
 		return err
