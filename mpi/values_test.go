@@ -10,7 +10,7 @@ import (
 )
 
 // What the tests of operations expect: collectives in plain Go, slow and simple on purpose. It shares nothing with the
-// binding, nor with the data of checks in internal/bench. Values are float64, which holds all that are used here exactly.
+// binding, nor with the data of checks in internal/bench. Values are float64, which holds all that are used exactly.
 
 func signed(t coll.DataType) bool {
 	return t.Float() || t == coll.Int8 || t == coll.Int32 || t == coll.Int64
