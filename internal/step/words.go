@@ -15,23 +15,18 @@ func (p Progress) String() string { return string(p) }
 func Strategies() []Strategy { return []Strategy{DDP, FSDP} }
 
 // ParseStrategy reads a strategy: ddp or fsdp. The error is a *coll.UnknownWordError.
-func ParseStrategy(s string) (Strategy, error) { return parseWord("strategy", s, Strategies()) }
-
-// Ways lists all ways of progress on a host.
-func Ways() []Progress { return []Progress{NoCalls, Poll, Thread} }
-
-// ParseProgress reads a way of progress: none, poll or thread. The error is a *coll.UnknownWordError.
-func ParseProgress(s string) (Progress, error) { return parseWord("way of progress", s, Ways()) }
-
-func parseWord[T ~string](kind, s string, known []T) (T, error) {
-	names := make([]string, len(known))
-	for i, word := range known {
+func ParseStrategy(s string) (Strategy, error) {
+	names := make([]string, len(Strategies()))
+	for i, word := range Strategies() {
 		if names[i] = string(word); names[i] == strings.ToLower(strings.TrimSpace(s)) {
 			return word, nil
 		}
 	}
-	return "", coll.Unknown(kind, s, names)
+	return "", coll.Unknown("strategy", s, names)
 }
+
+// Ways lists all ways of progress on a host.
+func Ways() []Progress { return []Progress{NoCalls, Poll, Thread} }
 
 // progressText is each way of progress in the name of a point.
 var progressText = map[Progress]string{NoCalls: ", no calls", Poll: ", polling", Thread: ", a second thread"}

@@ -37,9 +37,8 @@ func TestCanonicalText(t *testing.T) {
 
 func TestUnknownWords(t *testing.T) {
 	_, strategy := ParseStrategy("fdsp")
-	_, progress := ParseProgress("pol")
 	_, word := ParseCap("al")
-	for want, err := range map[string]error{"fsdp": strategy, "poll": progress, "all": word} {
+	for want, err := range map[string]error{"fsdp": strategy, "all": word} {
 		var unknown *coll.UnknownWordError
 		if !errors.As(err, &unknown) || unknown.Nearest != want {
 			t.Errorf("%v, want %s", err, want)

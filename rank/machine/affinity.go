@@ -148,16 +148,6 @@ func Crowd(ranks []Place) (members, cores int, limit notice.CoreLimit) {
 	return members, cores, limit
 }
 
-// Within reports whether every element of a is in b; both are sorted.
-func Within(a, b []int) bool {
-	for _, x := range a {
-		if _, ok := slices.BinarySearch(b, x); !ok {
-			return false
-		}
-	}
-	return true
-}
-
 // CountNodes counts the machines of ranks, given by rank, and the largest number of ranks on one.
 func CountNodes(machines []string) (nodes, ranksPerNode int) {
 	groups := units.GroupBy(machines, func(m string) string { return m })
