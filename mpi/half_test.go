@@ -3,74 +3,25 @@
 package mpi
 
 import (
+	"encoding/binary"
 	"fmt"
 	"math"
-	"sort"
 	"unsafe"
 
+	"busbar/internal/bench"
 	"busbar/internal/coll"
 	"busbar/internal/loop"
 )
 
-// half is a 16-bit format, defined by its finite positive values in the order of their bit patterns.
-type half []float64
-
-var halves = map[coll.DataType]half{coll.Float16: newHalf(5), coll.BFloat16: newHalf(8)}
-
-func newHalf(exponentBits uint) half {
-	var h half
-	mantissaBits := 15 - exponentBits
-	bias := 1<<(exponentBits-1) - 1
-	for bits := 0; bits>>mantissaBits < 1<<exponentBits-1; bits++ {
-		e, m := bits>>mantissaBits, float64(bits&(1<<mantissaBits-1))
-		if e == 0 {
-			h = append(h, math.Ldexp(m, 1-bias-int(mantissaBits)))
-		} else {
-			h = append(h, math.Ldexp(m+math.Ldexp(1, int(mantissaBits)), e-bias-int(mantissaBits)))
-		}
-	}
-	return h
+// decodeHalf and encodeHalf convert a 16-bit type as internal/bench does; the shim has its own conversions in C.
+func decodeHalf(t coll.DataType, bits uint16) float64 {
+	return bench.Decode(t, binary.NativeEndian.AppendUint16(nil, bits))
 }
 
-func (h half) decode(bits uint16) float64 {
-	sign := 1.0
-	if bits&0x8000 != 0 {
-		sign = -1
-	}
-	switch i := int(bits & 0x7fff); {
-	case i < len(h):
-		return math.Copysign(h[i], sign)
-	case i == len(h):
-		return math.Inf(int(sign))
-	}
-	return math.NaN()
-}
-
-// encode finds the nearest value by search, and of two equally near ones the one with an even pattern.
-func (h half) encode(x float64) uint16 {
-	var sign uint16
-	if math.Signbit(x) {
-		sign = 0x8000
-	}
-	x = math.Abs(x)
-	n := len(h)
-	if math.IsNaN(x) {
-		return uint16(n) + 1
-	}
-	last := h[n-1]
-	if x >= last+(last-h[n-2])/2 {
-		return uint16(n) | sign
-	}
-	i := sort.SearchFloat64s(h, x)
-	if i == n {
-		i--
-	} else if i > 0 {
-		below, above := x-h[i-1], h[i]-x
-		if below < above || below == above && (i-1)%2 == 0 {
-			i--
-		}
-	}
-	return uint16(i) | sign
+func encodeHalf(t coll.DataType, x float64) uint16 {
+	var b [2]byte
+	bench.Encode(t, x, b[:])
+	return binary.NativeEndian.Uint16(b[:])
 }
 
 // patterns is how many bit patterns a 16-bit type has.
@@ -115,9 +66,8 @@ func combineHalves(rank int,
 
 // checkPatterns compares the result of patterns of both ranks. An average halves the sum.
 func checkPatterns(got []uint16, t coll.DataType, op coll.RedOp, factor uint32) error {
-	h := halves[t]
 	for i, bits := range got {
-		p, q := h.decode(pattern(0, uint32(i), factor)), h.decode(pattern(1, uint32(i), factor))
+		p, q := decodeHalf(t, pattern(0, uint32(i), factor)), decodeHalf(t, pattern(1, uint32(i), factor))
 		r := p + q
 		switch op {
 		case coll.Prod:
@@ -131,15 +81,15 @@ func checkPatterns(got []uint16, t coll.DataType, op coll.RedOp, factor uint32) 
 		if extreme && (math.IsNaN(p) || math.IsNaN(q)) {
 			r = math.NaN()
 		}
-		want := h.encode(r)
+		want := encodeHalf(t, r)
 		if op == coll.Avg {
-			want = h.encode(h.decode(want) / 2)
+			want = encodeHalf(t, decodeHalf(t, want)/2)
 		}
 		// All NaNs are as good, and minimum and maximum may take either zero.
-		x := h.decode(bits)
+		x := decodeHalf(t, bits)
 		if bits != want && !(math.IsNaN(x) && math.IsNaN(r)) && !(x == 0 && r == 0 && extreme) {
 			return fmt.Errorf("%s %s of %g and %g: %g (%#04x), expected %g (%#04x)", t, op, p, q, x, bits,
-				h.decode(want), want)
+				decodeHalf(t, want), want)
 		}
 	}
 	return nil
