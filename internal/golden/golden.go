@@ -66,7 +66,7 @@ func Lines(t testing.TB, path, what string, got []string) {
 			t.Fatalf("%v", err)
 		}
 	} else if !slices.Equal(got, want) {
-		t.Errorf("%s: %s differs (-update writes it anew); got\n%s\nwant\n%s", path, what, strings.Join(got, "\n"),
+		t.Errorf("%s: %s differs (-update writes it anew); got\n%s\nexpected\n%s", path, what, strings.Join(got, "\n"),
 			strings.Join(want, "\n"))
 	}
 }
