@@ -12,7 +12,6 @@ import (
 
 	"busbar/internal/coll"
 	"busbar/internal/loop"
-	"busbar/internal/reference"
 
 	"github.com/shoenig/test"
 )
@@ -31,7 +30,7 @@ func groupWith(t *testing.T, n int, o Options, collective coll.Collective, bytes
 		if collective.Reduces() {
 			op = coll.Sum
 		}
-		o, err := c.Prepare(reference.InPlace(collective, coll.UInt8, op, b.Pointer(), bytes))
+		o, err := c.Prepare(inPlace(collective, coll.UInt8, op, b.Pointer(), bytes))
 		if err != nil {
 			return err
 		}

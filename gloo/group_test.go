@@ -3,14 +3,15 @@
 package gloo
 
 import (
+	"errors"
 	"path/filepath"
 	"runtime"
 	"sync"
 	"testing"
 	"time"
 
+	"busbar/internal/loop"
 	"busbar/internal/needs"
-	"busbar/internal/reference"
 )
 
 // library opens the shim that make builds.
@@ -98,4 +99,15 @@ func must(t *testing.T, failures []error) {
 }
 
 // issue runs the operation n times.
-func issue(o *Operation, n int) error { return reference.Issue(o.Steps(), n, o.Error) }
+func issue(o *Operation, n int) error {
+	l, err := loop.New(o.Steps(), 1)
+	if err != nil {
+		return err
+	}
+	defer l.Close()
+	_, err = l.Run(1, n)
+	if step := new(loop.StepError); errors.As(err, &step) {
+		return o.Error(step.Code)
+	}
+	return err
+}

@@ -18,7 +18,6 @@ import (
 	"busbar/internal/coll"
 	"busbar/internal/loop"
 	"busbar/internal/operation"
-	"busbar/internal/reference"
 )
 
 func TestComm(t *testing.T) { run(t, "comm", worlds...) }
@@ -152,7 +151,7 @@ func mistakes(c *Comm) error {
 			return err
 		}
 		var e *Error
-		if err := reference.Issue(o.Steps(), 3, o.Error); !errors.As(err, &e) || e.Name != name || e.Text == "" ||
+		if err := issueSteps(o.Steps(), 3, o.Error); !errors.As(err, &e) || e.Name != name || e.Text == "" ||
 			!strings.Contains(e.Error(), functions[k.Collective]) {
 			return fmt.Errorf("%s: %w", k, err)
 		}

@@ -14,7 +14,6 @@ import (
 	"busbar/internal/loop"
 	"busbar/internal/operation"
 	"busbar/internal/program"
-	"busbar/internal/reference"
 )
 
 func TestOperations(t *testing.T) { run(t, "operations", append(worlds, world{OpenMPI, 4})...) }
@@ -35,7 +34,7 @@ func init() {
 
 // cases are all variants of some collectives that MPI supports: a broadcast is in place.
 func cases(world int, of []coll.Collective, ops []coll.RedOp, counts ...int64) (all []coll.Case) {
-	for k := range reference.Cases(world, of, coll.DataTypes()[:coll.Float64], ops, counts...) {
+	for k := range allCases(world, of, coll.DataTypes()[:coll.Float64], ops, counts...) {
 		if k.Collective != coll.Broadcast || k.Placement == coll.InPlace {
 			all = append(all, k)
 		}
@@ -101,9 +100,9 @@ func total(s operation.Host) int64 {
 	return s.Count
 }
 
-// trial runs an operation over buffers that are compared byte by byte on this rank.
-func trial(c *Comm, s operation.Host, use func(*Operation) error) error {
-	t := reference.Trial{Case: s.Case, Rank: c.rank, Slots: max(1, s.Slots),
+// try runs an operation over buffers that are compared byte by byte on this rank.
+func try(c *Comm, s operation.Host, use func(*Operation) error) error {
+	t := trial{Case: s.Case, Rank: c.rank, Slots: max(1, s.Slots),
 		Scratch: s.Collective == coll.ReduceScatter}
 	s.SendStride, s.RecvStride = t.Strides()
 	return t.Run(func(send, recv unsafe.Pointer) error {
@@ -118,7 +117,7 @@ func trial(c *Comm, s operation.Host, use func(*Operation) error) error {
 
 // correct runs the operation once per slot.
 func correct(c *Comm, s operation.Host, note string) error {
-	return trial(c, s, func(o *Operation) error {
+	return try(c, s, func(o *Operation) error {
 		notes := strings.Join(o.Notes(), "\n")
 		if (note == "") != !strings.Contains(notes, "count ") || !strings.Contains(notes, note) {
 			return fmt.Errorf("notes %q, want %q", notes, note)
@@ -152,7 +151,7 @@ func asyncVariants(m *MPI, s operation.Host) error {
 			parts := total(s) > m.intMax && (m.noLarge || m.info.LargeCounts != "native") &&
 				s.Collective != coll.AllGather
 			for _, test := range []bool{false, true} {
-				err := trial(m.all, s, func(o *Operation) error {
+				err := try(m.all, s, func(o *Operation) error {
 					a, err := o.Async()
 					if parts != (err != nil) || parts && !strings.Contains(err.Error(), "counts above 2³¹") {
 						return fmt.Errorf("in parts %t: %w", parts, err)
@@ -191,7 +190,7 @@ func finish(o *Operation, test bool, all ...loop.Async) error {
 		return err
 	}
 	defer h.Close()
-	return reference.Issue(h.Steps(), 1, o.Error)
+	return issueSteps(h.Steps(), 1, o.Error)
 }
 
 // several are in progress and restarted, as in a step
@@ -206,7 +205,7 @@ func several(c *Comm) error {
 	var ops []*Operation
 	var all []loop.Async
 	for i := range n {
-		o, err := c.Prepare(reference.InPlace(coll.AllReduce, coll.Float32, coll.Sum, unsafe.Add(b.Pointer(),
+		o, err := c.Prepare(inPlace(coll.AllReduce, coll.Float32, coll.Sum, unsafe.Add(b.Pointer(),
 			i*count*4), count))
 		if err != nil {
 			return err
@@ -243,11 +242,11 @@ func refusals(m *MPI) error {
 		return err
 	}
 	defer b.Free()
-	several := reference.InPlace(coll.AllReduce, coll.Float32, coll.Sum, b.Pointer(), 1)
+	several := inPlace(coll.AllReduce, coll.Float32, coll.Sum, b.Pointer(), 1)
 	several.Aggregate = 2
 	for want, s := range map[string]operation.Host{
-		"no non-blocking form of MPI_Alltoall": reference.InPlace(coll.AllToAll, coll.Int8, 0, b.Pointer(), 1),
-		"an average by MPI_Allreduce": reference.InPlace(coll.AllReduce, coll.Float32, coll.Avg, b.Pointer(),
+		"no non-blocking form of MPI_Alltoall": inPlace(coll.AllToAll, coll.Int8, 0, b.Pointer(), 1),
+		"an average by MPI_Allreduce": inPlace(coll.AllReduce, coll.Float32, coll.Avg, b.Pointer(),
 			1),
 		"grouped operations": several,
 	} {
@@ -272,7 +271,7 @@ func issue(o *Operation, n int) error {
 	if steps.Wait != nil || steps.Sync == nil {
 		return errors.New("the steps of an operation that blocks are to issue and to synchronise")
 	}
-	return reference.Issue(steps, n, o.Error)
+	return issueSteps(steps, n, o.Error)
 }
 
 // Two ranks combine every pattern of float16 and bfloat16 with another, and an average halves the sum.
@@ -283,9 +282,9 @@ func init() {
 		c := m.World()
 		defer func() { m.intMax = math.MaxInt32 }()
 		for _, m.intMax = range []int64{math.MaxInt32, 1 << 14} { // by MPI_Op_create_c if available
-			if err := reference.Halves(c.rank,
+			if err := combineHalves(c.rank,
 				func(t coll.DataType, op coll.RedOp, at unsafe.Pointer, count int64) error {
-					o, err := c.Prepare(reference.InPlace(coll.AllReduce, t, op, at, count))
+					o, err := c.Prepare(inPlace(coll.AllReduce, t, op, at, count))
 					if err != nil {
 						return err
 					}

@@ -16,7 +16,6 @@ import (
 	"busbar/rank/backend"
 	"busbar/rank/hang"
 	"busbar/rank/launch"
-	"busbar/rank/launch/launchtest"
 	"busbar/sweeps"
 )
 
@@ -98,7 +97,7 @@ func conform(name string) int {
 	sweep := sweeps.Default()
 	sweep.Aggregate = number("BUSBAR_TEST_TOGETHER")
 	world := connected.World()
-	if err := launchtest.Use(world); err != nil {
+	if err := useComm(world); err != nil {
 		fmt.Fprintf(os.Stderr, "rank %d: %v\n", world.Rank(), err)
 		connected.Abort(1)
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"busbar/internal/coll"
+	"busbar/internal/strictyaml"
 
 	"github.com/shoenig/test"
 	"github.com/shoenig/test/must"
@@ -170,7 +171,7 @@ elements: 1M
 func TestManualListsKeysAndValues(t *testing.T) {
 	text, err := os.ReadFile("../docs/sweeps.md")
 	must.NoError(t, err)
-	for _, name := range slices.Concat(allKeys, rangeKeys, Names()) {
+	for _, name := range slices.Concat(allKeys, rangeKeys, strictyaml.Names(embedded)) {
 		test.StrContains(t, string(text), "\n| `"+name+"` |", test.Sprint(name))
 	}
 	var words []fmt.Stringer

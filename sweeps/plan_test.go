@@ -9,6 +9,7 @@ import (
 
 	"busbar/internal/coll"
 	"busbar/internal/golden"
+	"busbar/internal/strictyaml"
 
 	"github.com/shoenig/test"
 	"github.com/shoenig/test/must"
@@ -35,7 +36,7 @@ func mustPlan(t *testing.T, s *Sweep, world int, places func(coll.Collective) []
 
 func TestEmbeddedSweeps(t *testing.T) {
 	points := map[string]int{"pattern": 2, "profile": 9, "baseline": 31, "sizes": 4, "quick": 22*2 + 10*5*2 - 5*2 + 3*5}
-	for _, name := range Names() {
+	for _, name := range strictyaml.Names(embedded) {
 		s, err := load(name)
 		must.NoError(t, err)
 		if s.Name != name || s.Description == "" || s.Source == "" {
@@ -55,7 +56,7 @@ func TestEmbeddedSweeps(t *testing.T) {
 		}
 	}
 	want := []string{"baseline", "full", "moe", "pattern", "profile", "quick", "sizes"}
-	test.SliceEqOp(t, want, Names())
+	test.SliceEqOp(t, want, strictyaml.Names(embedded))
 }
 
 func TestQuickPlanGolden(t *testing.T) {

@@ -89,9 +89,6 @@ func (s *Sweep) Has(c coll.Collective) bool {
 	return slices.ContainsFunc(s.Parts, func(p Part) bool { return slices.Contains(p.Collectives, c) })
 }
 
-// Names returns the built-in sweeps in alphabetical order.
-func Names() []string { return strictyaml.Names(embedded) }
-
 // Read finds a sweep by name or path. It returns the file's name for Parse, and its text.
 func Read(nameOrPath string) (file string, text []byte, err error) {
 	return strictyaml.Find("sweep", nameOrPath, embedded)

@@ -2,7 +2,7 @@
 // as wanted, summarise over ranks, and return a result.Record.
 //
 // It knows no library and no launcher: the world and the backend are interfaces, adapters in rank/ fill them in, and
-// benchtest has fakes with scripted times and the suite that every backend must pass.
+// benchtest has the suite that every backend must pass.
 package bench
 
 import (

@@ -52,8 +52,8 @@ func run(
 	}
 	errs = benchtest.Run(n, func(w bench.World) error {
 		b, own := backend(w), o
-		if fake, ok := b.(*benchtest.Fake); ok && fake.Script.Clock != nil {
-			own.Compare = func() (float64, float64, error) { return fake.Offset(), 2e-6, nil }
+		if f, ok := b.(*fake); ok && f.script.Clock != nil {
+			own.Compare = func() (float64, float64, error) { return f.Offset(), 2e-6, nil }
 		}
 		r, err := bench.Measure(w, b, c, own)
 		if w.Rank == 0 {
@@ -65,9 +65,9 @@ func run(
 }
 
 // measure runs one case of a scripted world that must succeed.
-func measure(t *testing.T, n int, c coll.Case, o bench.Options, s benchtest.Script) *result.Record {
+func measure(t *testing.T, n int, c coll.Case, o bench.Options, s script) *result.Record {
 	t.Helper()
-	r, errs := run(n, c, o, func(w bench.World) bench.Backend { return &benchtest.Fake{World: w, Script: &s} })
+	r, errs := run(n, c, o, func(w bench.World) bench.Backend { return &fake{World: w, script: &s} })
 	if err := errors.Join(errs...); err != nil || r == nil {
 		t.Fatal(r, err)
 	}
@@ -75,8 +75,8 @@ func measure(t *testing.T, n int, c coll.Case, o bench.Options, s benchtest.Scri
 }
 
 // takes is a script in which each rank takes this many seconds per operation.
-func takes(seconds ...float64) benchtest.Script {
-	return benchtest.Script{Time: func(_ coll.Case, rank, _ int) float64 { return seconds[rank] }}
+func takes(seconds ...float64) script {
+	return script{Time: func(_ coll.Case, rank, _ int) float64 { return seconds[rank] }}
 }
 
 func near(t *testing.T, what string, got, want, relative float64) {
@@ -111,7 +111,7 @@ func TestThroughput(t *testing.T) {
 // short batch on the rank's core.
 func TestBatchesInOneCall(t *testing.T) {
 	calls := 0
-	r := measure(t, 1, allReduce, with(func(o *bench.Options) { o.Precision = 0.001 }), benchtest.Script{
+	r := measure(t, 1, allReduce, with(func(o *bench.Options) { o.Precision = 0.001 }), script{
 		Time: func(_ coll.Case, _, i int) float64 { return 1e-5 * float64(1+i/100%7) },
 		Fail: func(coll.Case, int) error { calls++; return nil },
 	})
@@ -123,7 +123,7 @@ func TestBatchesInOneCall(t *testing.T) {
 // A disturbed warm-up must not determine the batches of a whole case.
 func TestBatchSizeAfterDisturbedWarmUp(t *testing.T) {
 	n := 0
-	r := measure(t, 1, allReduce, options, benchtest.Script{Time: func(coll.Case, int, int) float64 {
+	r := measure(t, 1, allReduce, options, script{Time: func(coll.Case, int, int) float64 {
 		if n++; n <= 4 { // a check and the warm-up
 			return 0.2
 		}
@@ -138,7 +138,7 @@ func TestFixedIterations(t *testing.T) {
 	for mode, samples := range map[coll.Mode]int{coll.Throughput: 1, coll.Latency: 7} {
 		c := allReduce
 		c.Mode = mode
-		r := measure(t, 2, c, fixed(7), benchtest.Script{})
+		r := measure(t, 2, c, fixed(7), script{})
 		if r.Time.Iterations != 7 || r.Time.Samples != samples || r.Time.Stop != "fixed" ||
 			(r.Time.Lo == 0) != (samples == 1) {
 			t.Errorf("%s: %+v", mode, r.Time)
@@ -148,7 +148,7 @@ func TestFixedIterations(t *testing.T) {
 
 // Ranks are slow in turn: each rank's own median is 1 ms, but every iteration takes 2 ms.
 func TestLatencyIsMaximumOverRanks(t *testing.T) {
-	r := measure(t, 2, latency(allReduce), fixed(100), benchtest.Script{Time: func(_ coll.Case, rank, i int) float64 {
+	r := measure(t, 2, latency(allReduce), fixed(100), script{Time: func(_ coll.Case, rank, i int) float64 {
 		return 1e-3 * float64(1+(i+rank+1)%2)
 	}})
 	near(t, "median", r.Time.Seconds, 2e-3, 1e-6)
@@ -196,7 +196,7 @@ func TestRootedLatencyAndClocks(t *testing.T) {
 
 // A delay below the uncertainty of the clocks is not reported.
 func TestLateRank(t *testing.T) {
-	late := benchtest.Script{Late: func(rank, _ int) float64 { return map[int]float64{3: 20e-3}[rank] }}
+	late := script{Late: func(rank, _ int) float64 { return map[int]float64{3: 20e-3}[rank] }}
 	for _, c := range []coll.Case{allReduce, latency(allReduce)} {
 		for uncertainty, latest := range map[float64]int{1e-6: 3, 30e-3: -1} {
 			o := fixed(25)
@@ -215,7 +215,7 @@ func TestLateRank(t *testing.T) {
 func TestWrongElementReported(t *testing.T) {
 	c := allReduce
 	c.World = 3
-	r := measure(t, 3, c.WithSize(1<<16), options, benchtest.Script{Corrupt: func(_ coll.Case, rank int, out []byte) {
+	r := measure(t, 3, c.WithSize(1<<16), options, script{Corrupt: func(_ coll.Case, rank int, out []byte) {
 		if rank == 2 {
 			out[4*5000] ^= 0x40
 			out[4*9000] ^= 0x40
@@ -236,7 +236,7 @@ func TestWrongElementReported(t *testing.T) {
 // Errors that occur only in timed operations are detected too; wrong values are kept and marked.
 func TestWrongDataInTimedPhase(t *testing.T) {
 	operations := 0
-	r := measure(t, 2, allReduce, fixed(10), benchtest.Script{Corrupt: func(_ coll.Case, rank int, out []byte) {
+	r := measure(t, 2, allReduce, fixed(10), script{Corrupt: func(_ coll.Case, rank int, out []byte) {
 		if rank == 1 {
 			if operations++; operations > 1 {
 				out[0] ^= 1
@@ -253,7 +253,7 @@ func TestUntouchedOutput(t *testing.T) {
 	for _, typ := range []coll.DataType{coll.Int8, coll.UInt8, coll.Float16, coll.Float32, coll.Int64} {
 		c := allReduce
 		c.Type = typ
-		r := measure(t, 2, c, options, benchtest.Script{Corrupt: func(_ coll.Case, rank int, out []byte) {
+		r := measure(t, 2, c, options, script{Corrupt: func(_ coll.Case, rank int, out []byte) {
 			for i := range out {
 				if rank == 0 {
 					out[i] = 0xFF
@@ -284,7 +284,7 @@ func TestTimeLimits(t *testing.T) {
 		o := fixed(k.iterations)
 		o.Warmup, o.Limit, o.WarmupTime = k.warmup, k.limit, k.warmupTime
 		r := measure(t, 1, allReduce, o,
-			benchtest.Script{Time: func(coll.Case, int, int) float64 { n++; return 2 }})
+			script{Time: func(coll.Case, int, int) float64 { n++; return 2 }})
 		if r.Status != k.want || n != k.n {
 			t.Errorf("%+v: %s after %d operations", k, r.Status, n)
 		}
@@ -315,7 +315,7 @@ func TestPrepareOutcomes(t *testing.T) {
 			failed("cannot allocate 12345 bytes for buffers: all gone"), 12345},
 		"failed": {errors.New("odd"), 2, result.Failed, failed("odd"), 0},
 	} {
-		r := measure(t, 3, allReduce, options, benchtest.Script{Refuse: func(_ coll.Case, rank int) error {
+		r := measure(t, 3, allReduce, options, script{Refuse: func(_ coll.Case, rank int) error {
 			if rank == k.rank {
 				return k.err
 			}
@@ -326,7 +326,7 @@ func TestPrepareOutcomes(t *testing.T) {
 		}
 	}
 	c := coll.Case{Collective: coll.AllGather, Type: coll.Float32, Root: -1, World: 4}.WithSize(8)
-	if r := measure(t, 4, c, options, benchtest.Script{}); r.Status != result.Skipped ||
+	if r := measure(t, 4, c, options, script{}); r.Status != result.Skipped ||
 		r.Cause.Fact != (notice.TooSmall{Ranks: 4}) {
 		t.Errorf("too small: %s, %+v", r.Status, r.Cause.Fact)
 	}
@@ -342,7 +342,7 @@ func TestFailingOperation(t *testing.T) {
 		result.Unsupported: notice.LibraryLacks{Problem: "boom"},
 	} {
 		var recovered atomic.Int32
-		r := measure(t, 2, allReduce, options, benchtest.Script{
+		r := measure(t, 2, allReduce, options, script{
 			Fail: func(_ coll.Case, rank int) error {
 				if rank == 1 {
 					return &bench.OperationError{Status: status, Err: boom}
@@ -360,7 +360,7 @@ func TestFailingOperation(t *testing.T) {
 	for phase, fail := range map[string]error{"check": boom,
 		"recover": &bench.OperationError{Status: result.Failed, Err: boom}} {
 		_, errs := run(2, allReduce, options, func(w bench.World) bench.Backend {
-			return &benchtest.Fake{World: w, Script: &benchtest.Script{Fail: func(coll.Case, int) error { return fail },
+			return &fake{World: w, script: &script{Fail: func(coll.Case, int) error { return fail },
 				Recover: func(int) error { return errors.New("no way back") }}}
 		})
 		for r, err := range errs {
@@ -375,7 +375,7 @@ func TestFailingOperation(t *testing.T) {
 func TestBudgetEndsNoisyCases(t *testing.T) {
 	noise := uint64(1)
 	r := measure(t, 1, allReduce, with(func(o *bench.Options) { o.Precision, o.Budget = 1e-6, time.Second/5 }),
-		benchtest.Script{Time: func(coll.Case, int, int) float64 {
+		script{Time: func(coll.Case, int, int) float64 {
 			noise = noise*6364136223846793005 + 1442695040888963407
 			return 1e-3 * (1 + float64(noise>>33)/float64(1<<31))
 		}})
@@ -391,8 +391,8 @@ func TestWarnings(t *testing.T) {
 		t.Errorf("clock resolution of an eighth of the interval: %v", r.Warnings)
 	}
 	for n, r := range map[int]*result.Record{
-		2: measure(t, 2, latency(allReduce), fixed(50), benchtest.Script{}),
-		1: measure(t, 1, allReduce, options, benchtest.Script{}),
+		2: measure(t, 2, latency(allReduce), fixed(50), script{}),
+		1: measure(t, 1, allReduce, options, script{}),
 	} {
 		if len(r.Warnings) != 0 || r.Ranks.Latest != -1 {
 			t.Errorf("world of %d: %v, latest %d", n, r.Warnings, r.Ranks.Latest)
@@ -447,7 +447,6 @@ func (o *others) Finish(batch func() error) (err error) {
 
 // A world that measures at the same time as others goes on until these are done; what it runs then does not count.
 func TestTogether(t *testing.T) {
-	script := &benchtest.Script{}
 	c := allReduce
 	c.World = 2
 	for more, name := range []string{"alone", "together"} {
@@ -456,7 +455,7 @@ func TestTogether(t *testing.T) {
 			if more > 0 {
 				o.Together = group
 			}
-			r, err := bench.Measure(w, &benchtest.Fake{World: w, Script: script}, c.WithSize(4096), o)
+			r, err := bench.Measure(w, &fake{World: w, script: &script{}}, c.WithSize(4096), o)
 			if w.Rank == 0 && (r.Time.Iterations != 20 || r.Time.Samples != 1) {
 				t.Errorf("%s: %d iterations in %d samples, want 20 in 1", name, r.Time.Iterations, r.Time.Samples)
 			}

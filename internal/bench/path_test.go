@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"busbar/internal/bench"
-	"busbar/internal/bench/benchtest"
 	"busbar/internal/coll"
 	"busbar/internal/notice"
 	"busbar/internal/result"
@@ -16,7 +15,7 @@ import (
 
 // watched is a backend whose library reports its path while it is watched.
 type watched struct {
-	benchtest.Fake
+	fake
 	path          *result.Path // of this rank
 	watches, runs int          // watches begun, and operations within them
 	open, silent  bool
@@ -24,7 +23,7 @@ type watched struct {
 }
 
 func (b *watched) Prepare(c coll.Case) (bench.Operation, error) {
-	o, err := b.Fake.Prepare(c)
+	o, err := b.fake.Prepare(c)
 	return &watchedOperation{o, b}, err
 }
 
@@ -63,7 +62,7 @@ func watch(
 	t.Helper()
 	backends := make([]*watched, len(paths))
 	record, errs := run(len(paths), allReduce, o, func(w bench.World) bench.Backend {
-		b := &watched{Fake: benchtest.Fake{World: w, Script: &benchtest.Script{}}, path: paths[w.Rank]}
+		b := &watched{fake: fake{World: w, script: &script{}}, path: paths[w.Rank]}
 		change(b)
 		backends[w.Rank] = b
 		return b
@@ -123,8 +122,8 @@ func TestPathUsesSlot(t *testing.T) {
 			o := fixed(k.iterations)
 			o.Warmup = k.warmup
 			r, _ := watch(t, o, func(b *watched) {
-				b.Script.Slots = k.slots
-				b.Script.Corrupt = func(_ coll.Case, _ int, output []byte) {
+				b.script.Slots = k.slots
+				b.script.Corrupt = func(_ coll.Case, _ int, output []byte) {
 					if broken && !b.open && b.watches > 0 {
 						output[0]++
 					}

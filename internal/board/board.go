@@ -46,11 +46,6 @@ const (
 	reported
 )
 
-// Private is a board in the memory of this process alone.
-func Private(slots int) *Board {
-	return &Board{words: make([]uint64, headWords+slots*slotWords), slots: slots}
-}
-
 // Create makes a board of that name in the first writable folder and returns its path. Remove the file as soon as all
 // processes have opened it: mapped memory needs no name.
 func Create(folders []string, name string, slots int) (b *Board, path string, err error) {

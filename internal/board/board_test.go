@@ -21,6 +21,11 @@ func sample(n uint64) Entry {
 			2), Stage: text, LibraryError: strings.Repeat(text, 20)}
 }
 
+// private is a board in the memory of this process alone.
+func private(slots int) *Board {
+	return &Board{words: make([]uint64, headWords+slots*slotWords), slots: slots}
+}
+
 // Another process opens the same board, which works after its name is removed.
 func TestBoardShared(t *testing.T) {
 	dir := t.TempDir()
@@ -60,7 +65,7 @@ func TestInvalidFiles(t *testing.T) {
 
 // Long texts are cut between letters, and leave no remains in later ones.
 func TestTexts(t *testing.T) {
-	s := Private(1).Slot(0)
+	s := private(1).Slot(0)
 	long := "a" + strings.Repeat("é", 1000)
 	s.Write(Entry{Phase: long, Case: long, Group: long, Stage: long, LibraryError: long}, 0)
 	got, _ := s.Read(0)
@@ -80,7 +85,7 @@ func TestTexts(t *testing.T) {
 
 // A read during a write is consistent: all parts are of one entry.
 func TestReadCompleteEntries(t *testing.T) {
-	b := Private(2)
+	b := private(2)
 	writer := b.Slot(1)
 	done := make(chan struct{})
 	var readers sync.WaitGroup
@@ -112,7 +117,7 @@ func TestReadCompleteEntries(t *testing.T) {
 
 // A process that dies while writing leaves its previous entry.
 func TestIncompleteEntry(t *testing.T) {
-	s := Private(1).Slot(0)
+	s := private(1).Slot(0)
 	s.Write(sample(7), 0)
 	next := s.place(2)
 	for i := range next {

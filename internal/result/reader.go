@@ -31,24 +31,9 @@ type File struct {
 	bad    int                  // broken lines, also those that are too many for Problems
 }
 
-// ReadFile reads a run's file whole. The error is a *FileError or of the system; lines that cannot be read are
-// Problems.
-func ReadFile(path string) (*File, error) {
-	var records []Record
-	f, err := Scan(path, func(r *Record) error {
-		records = append(records, *r)
-		return nil
-	})
-	if err != nil {
-		return nil, err
-	}
-	f.Records = records
-	return f, nil
-}
-
 // Scan reads a run's file and hands each record to each as it comes; the record is the callee's to keep. The File has
-// no Records. Errors are those of ReadFile and of each; with an error that comes behind the header, the File is what
-// was read before.
+// no Records. The error is a *FileError, of the system, or of each; with one that comes behind the header, the File is
+// what was read before. Lines that cannot be read are Problems.
 func Scan(path string, each func(*Record) error) (*File, error) {
 	return scan(path, math.MaxInt64, lenient, each)
 }

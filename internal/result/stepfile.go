@@ -19,7 +19,7 @@ type StepFile struct {
 }
 
 // ReadSteps reads a file of training steps whole. A point with rounds and no record, because the run was cut off, gets
-// one that is made of its rounds. Errors are those of ReadFile, and a *FileError for a run of collectives; lines
+// one that is made of its rounds. Errors are those of Scan, and a *FileError for a run of collectives; lines
 // that cannot be read are Problems.
 func ReadSteps(path string) (*StepFile, error) {
 	f, err := readSteps(path)

@@ -93,12 +93,12 @@ func packed(t testing.TB, text []byte) []byte {
 }
 
 // training returns a trace of three steps of four layers, with the expected results.
-func training(t testing.TB) ([]byte, tracetest.Answers) {
+func training(t testing.TB) ([]byte, answers) {
 	t.Helper()
-	s := tracetest.Training{Options: tracetest.Options{Rank: 1, World: 4, NCCL: "2.27.5"}, Steps: 3, Layers: 4,
+	s := steady{Options: tracetest.Options{Rank: 1, World: 4, NCCL: "2.27.5"}, Steps: 3, Layers: 4,
 		Layer: 2_000_000, Comm: 1_500_000, Elements: 1 << 20}
 	var b bytes.Buffer
-	a, err := s.Write(&b)
+	a, err := s.write(&b)
 	must.NoError(t, err)
 	return b.Bytes(), a
 }
@@ -112,7 +112,7 @@ func TestTraining(t *testing.T) {
 	must.Len(t, 3, d.Ranges)
 	must.EqOp(t, "ProfilerStep#5", d.Ranges[2].Name)
 	wantText(t, d.Calls[5], "{allreduce all_reduce 4194304 float32 0 6 -1 1 <nil>}")
-	var got tracetest.Answers
+	var got answers
 	for _, a := range d.Activities {
 		must.EqOp(t, a.Call != trace.Unknown, strings.HasPrefix(d.Names[a.Name], "nccl"))
 		must.True(t, a.Launch != trace.NoTime && a.Launch < a.Start)

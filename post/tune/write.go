@@ -72,9 +72,9 @@ var (
 	tunerFile string
 )
 
-// Save writes the tuner file; without a path it does nothing.
+// Save writes the tuner file; without a path or rows it does nothing.
 func (t *Tuned) Save(ctx context.Context, path string, wrote func(path string)) error {
-	if path == "" {
+	if path == "" || len(t.Rows) == 0 {
 		return nil
 	}
 	data := map[string]any{"Rows": t.Rows, "Gain": t.gain(), "NCCLX": t.run.Backend.Name == "ncclx",

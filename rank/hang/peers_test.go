@@ -28,7 +28,12 @@ func twoHosts(t *testing.T) []*Peers {
 		host := []string{"near", "far"}[r/2]
 		ranks = append(ranks, launch.RankFacts{Rank: r, Host: host, Machine: "one machine", PID: 1 << 30})
 	}
-	boards := map[string]*board.Board{"near": board.Private(2), "far": board.Private(2)}
+	boards := map[string]*board.Board{}
+	for _, host := range []string{"near", "far"} {
+		var err error
+		boards[host], _, err = board.Create([]string{t.TempDir()}, host, 2)
+		must.NoError(t, err)
+	}
 	var all []*Peers
 	for r := range ranks {
 		l := newPeers(r, ranks)

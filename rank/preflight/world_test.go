@@ -45,6 +45,68 @@ func TestJudgeClocks(t *testing.T) {
 	expect(t, "slow", []Row{JudgeClocks(300e-6, 2, 21e-9)})
 }
 
+// fake does all_gather and all_reduce of a rank, in 1 ms each.
+type fake struct {
+	bench.World
+	script
+}
+
+// script is what is wrong with the fakes: the error of Prepare, and the change of an output.
+type script struct {
+	refuse  func(c coll.Case, rank int) error
+	corrupt func(c coll.Case, rank int, out []byte)
+}
+
+func (f fake) Prepare(c coll.Case) (bench.Operation, error) {
+	if f.refuse != nil {
+		if err := f.refuse(c, f.Rank); err != nil {
+			return nil, err
+		}
+	}
+	size := int64(c.Type.Size())
+	return &operation{f, c, bench.Buffers{Send: make(bench.Host, c.SendCount(f.Rank)*size),
+		Recv: make(bench.Host, c.RecvCount(f.Rank)*size)}, 0}, nil
+}
+
+type operation struct {
+	fake
+	c   coll.Case
+	b   bench.Buffers
+	now int64 // ns
+}
+
+func (o *operation) Buffers() []bench.Buffers { return []bench.Buffers{o.b} }
+
+func (o *operation) Close() error { return nil }
+
+// Run gathers as a sum over ranks of which each is zero in the places of the others.
+func (o *operation) Run(batches, n int) (s bench.Stamps, err error) {
+	size, in, out := o.c.Type.Size(), o.b.Send.(bench.Host), o.b.Recv.(bench.Host)
+	x := make([]float64, len(out)/size)
+	first := 0
+	if o.c.Collective == coll.AllGather {
+		first = o.Rank * int(o.c.Count)
+	}
+	for i := range len(in) / size {
+		x[first+i] = bench.Decode(o.c.Type, in[i*size:(i+1)*size])
+	}
+	if err := o.Sum(x); err != nil {
+		return s, err
+	}
+	for i, v := range x {
+		bench.Encode(o.c.Type, v, out[i*size:(i+1)*size])
+	}
+	if o.corrupt != nil {
+		o.corrupt(o.c, o.Rank, out)
+	}
+	for range batches {
+		s.Start, s.Issued = append(s.Start, o.now), append(s.Issued, o.now)
+		o.now += int64(n) * 1e6
+		s.End = append(s.End, o.now)
+	}
+	return s, nil
+}
+
 // Trials are valid in worlds of any size, and detect errors.
 func TestTryCase(t *testing.T) {
 	corrupt := func(c coll.Case, rank int, out []byte) {
@@ -66,21 +128,21 @@ func TestTryCase(t *testing.T) {
 	}
 	const fine, failed = notice.Code("collective-correct"), notice.Code("collective-failed")
 	for name, c := range map[string]struct {
-		script benchtest.Script
+		script script
 		sizes  []int
 		wants  [3]notice.Code
 		status string // of a failed one
 	}{
-		"good": {benchtest.Script{}, []int{1, 2, 3, 8}, [3]notice.Code{fine, fine, fine}, ""},
-		"corrupt": {benchtest.Script{Corrupt: corrupt}, []int{2}, [3]notice.Code{fine, fine, "collective-wrong"},
+		"good": {script{}, []int{1, 2, 3, 8}, [3]notice.Code{fine, fine, fine}, ""},
+		"corrupt": {script{corrupt: corrupt}, []int{2}, [3]notice.Code{fine, fine, "collective-wrong"},
 			""},
-		"memory":  {benchtest.Script{Refuse: refuse}, []int{3}, [3]notice.Code{failed, failed, failed}, "oom"},
-		"lacking": {benchtest.Script{Refuse: lacks}, []int{2}, [3]notice.Code{failed, fine, fine}, "unsupported"},
+		"memory":  {script{refuse: refuse}, []int{3}, [3]notice.Code{failed, failed, failed}, "oom"},
+		"lacking": {script{refuse: lacks}, []int{2}, [3]notice.Code{failed, fine, fine}, "unsupported"},
 	} {
 		for _, n := range c.sizes {
 			for r, err := range benchtest.Run(n, func(w bench.World) error {
 				for i, k := range Trials(n) {
-					got, err := Try(w, &benchtest.Fake{World: w, Script: &c.script}, k,
+					got, err := Try(w, fake{w, c.script}, k,
 						bench.Options{Precision: 1, Iterations: 1, Check: 1, Average: bench.Max})
 					if err != nil {
 						return err

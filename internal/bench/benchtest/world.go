@@ -1,5 +1,5 @@
-// Package benchtest has what tests of measuring need: a world whose ranks are goroutines, a fake backend with scripted
-// times and faults, and the suite that every backend must pass.
+// Package benchtest has what tests of measuring need: a world whose ranks are goroutines, and the suite that every
+// backend must pass.
 package benchtest
 
 import (
@@ -27,6 +27,12 @@ func Run(n int, f func(w bench.World) error) []error {
 	}
 	wg.Wait()
 	return errs
+}
+
+// Exchange returns what each rank of a world of Run brings, by rank. Collective.
+func Exchange(w bench.World, bring any) []any {
+	c := w.Comm.(*comm)
+	return c.m.meet(c.rank, bring)
 }
 
 // meeting synchronises goroutine ranks: each passes a value and gets all values.

@@ -28,12 +28,6 @@ type Group struct {
 // Process is the pid of all events, and the number of its thread.
 const Process = 4711
 
-// Streams of a training.
-const (
-	ComputeStream = 7
-	CommStream    = 20
-)
-
 // AllReduce is the kernel of an all-reduce.
 const AllReduce = "ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgsStorage<4096ul>)"
 
@@ -198,67 +192,4 @@ func (t *Writer) Call(name string, start, took, correlation, external int64) {
 // Range writes a range of the host.
 func (t *Writer) Range(name string, start, took int64) {
 	t.complete("user_annotation", name, Process, Process, start, took, `"External id": 3, "Ev Idx": 2`)
-}
-
-// Training is one rank of data-parallel training. In a step every layer computes for Layer; while the next layer
-// computes, the gradients of the previous one are reduced on another stream. The last layer's reduction is exposed.
-type Training struct {
-	Options
-	Steps, Layers int
-	Layer         int64 // compute time of a layer
-	Comm          int64 // time of a collective
-	Elements      int64 // float32, of each collective
-	Same          bool  // everything on one stream
-}
-
-// Answers are the expected results of a Training trace, in nanoseconds over all steps.
-type Answers struct {
-	Compute, Comm, Exposed, Span int64
-}
-
-// gap is between a step's last collective and the next step's first layer.
-const gap = 50_000
-
-// Write writes the trace of the options' rank, and returns the expected results.
-func (s Training) Write(w io.Writer) (a Answers, err error) {
-	g := Group{Name: "0", About: "default_pg"}
-	for r := range s.World {
-		g.Ranks = append(g.Ranks, r)
-	}
-	s.Groups = []Group{g}
-	t := NewWriter(w, s.Options)
-	const first = 1_000_000
-	now := int64(first)
-	for step := range s.Steps {
-		now = s.step(t, &a, step, now)
-	}
-	a.Span = now - gap - first
-	return a, t.Close()
-}
-
-// step writes one step from a start time, and returns the start of the next.
-func (s Training) step(t *Writer, a *Answers, step int, begin int64) int64 {
-	stream := CommStream
-	if s.Same {
-		stream = ComputeStream
-	}
-	computing, end, launch := begin, begin, begin-100_000
-	for layer := range s.Layers {
-		t.Kernel(Kernel{Name: fmt.Sprintf("ampere_sgemm_128x64_layer%d", layer%4), Stream: ComputeStream,
-			Start: computing, Took: s.Layer, Launch: launch})
-		computing += s.Layer
-		end = max(computing, end)
-		t.Kernel(Kernel{Name: AllReduce, Stream: stream, Start: end, Took: s.Comm, Launch: launch + 50_000,
-			Collective: &Collective{Name: "allreduce", Type: "Float", In: s.Elements, Out: s.Elements,
-				Group: s.Groups[0], Seq: int64(step*s.Layers + layer + 1)}})
-		end += s.Comm
-		a.Compute, a.Comm = a.Compute+s.Layer, a.Comm+s.Comm
-		if s.Same {
-			computing, a.Exposed = end, a.Exposed+s.Comm
-		}
-		launch += 100_000
-	}
-	a.Exposed += end - computing
-	t.Range(fmt.Sprintf("ProfilerStep#%d", step+3), begin-200_000, end-begin+gap)
-	return end + gap
 }

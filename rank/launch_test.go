@@ -1,18 +1,55 @@
-// Package launchtest is the conformance suite of launch.Comm, for everything that connects ranks.
-package launchtest
+package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"io"
+	"net"
+	"sync"
+	"testing"
 	"time"
 
 	"busbar/internal/loop"
 	"busbar/rank/launch"
+
+	"github.com/shoenig/test"
+	"github.com/shoenig/test/must"
 )
 
-// Use uses every method of a world and of groups of it, and returns the first that is wrong. The ranks are on one host.
+// 130 ranks are three blocks of the tree. The system tests run the suite over MPI.
+func TestTCPConforms(t *testing.T) {
+	for _, n := range []int{1, 2, 5, 130} {
+		t.Run(fmt.Sprint(n), func(t *testing.T) {
+			socket, err := net.Listen("tcp", "127.0.0.1:0")
+			must.NoError(t, err)
+			port := socket.Addr().(*net.TCPAddr).Port
+			must.NoError(t, socket.Close())
+			errs := make([]error, n)
+			ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+			defer cancel()
+			var wait sync.WaitGroup
+			for r := range n {
+				m := &launch.Meeting{Source: "a test", Rank: r, Size: n, LocalRank: r, LocalSize: n, Host: "127.0.0.1",
+					HostFrom: "MASTER_ADDR", Port: port, Identity: t.Name()}
+				wait.Go(func() {
+					l, err := launch.ConnectTCP(ctx, m, nil, "build", io.Discard)
+					if err == nil {
+						err = errors.Join(useComm(l.World()), l.Finalize())
+					}
+					errs[r] = err
+				})
+			}
+			wait.Wait()
+			test.NoError(t, errors.Join(errs...))
+		})
+	}
+}
+
+// useComm is the conformance suite of everything that connects ranks. It uses every method of a world and of groups of
+// it, and returns the first that is wrong. The ranks are on one host.
 // Collective.
-func Use(c launch.Comm) error {
+func useComm(c launch.Comm) error {
 	for _, root := range []int{0, c.Size() / 2, c.Size() - 1} {
 		if err := useRoot(c, root); err != nil {
 			return err

@@ -1,4 +1,6 @@
-package reference
+//go:build cgo
+
+package mpi
 
 import (
 	"bytes"
@@ -13,8 +15,8 @@ import (
 // guard is the number of bytes behind each slot of a buffer that no operation may touch.
 const guard = 64
 
-// Trial is one case on one rank: buffers that are filled, and compared byte by byte after the operation.
-type Trial struct {
+// trial is one case on one rank: buffers that are filled, and compared byte by byte after the operation.
+type trial struct {
 	coll.Case
 	Rank  int
 	Slots int // operations side by side, each on a place of its own in both buffers
@@ -23,7 +25,7 @@ type Trial struct {
 }
 
 // Strides are the bytes from one slot to the next. In place there is one buffer, and it holds the larger of the two.
-func (t Trial) Strides() (send, recv int64) {
+func (t trial) Strides() (send, recv int64) {
 	in, out := t.bytes()
 	if t.Placement == coll.InPlace {
 		out = max(in, out)
@@ -31,14 +33,14 @@ func (t Trial) Strides() (send, recv int64) {
 	return in + guard, out + guard
 }
 
-func (t Trial) bytes() (in, out int64) {
+func (t trial) bytes() (in, out int64) {
 	size := int64(t.Type.Size())
 	return t.SendCount(t.Rank) * size, t.RecvCount(t.Rank) * size
 }
 
 // Run allocates and fills the buffers, has operate do one operation on each slot, and compares. recv is nil where the
 // rank has no output and the operation is not in place.
-func (t Trial) Run(operate func(send, recv unsafe.Pointer) error) error {
+func (t trial) Run(operate func(send, recv unsafe.Pointer) error) error {
 	a, b := t.Strides()
 	send, err1 := loop.AllocBuffer(a * int64(t.Slots))
 	recv, err2 := loop.AllocBuffer(b * int64(t.Slots))
@@ -65,7 +67,7 @@ func (t Trial) Run(operate func(send, recv unsafe.Pointer) error) error {
 }
 
 // inputAt is the byte at which the input of an operation in place lies in its slot.
-func (t Trial) inputAt() int64 {
+func (t trial) inputAt() int64 {
 	if t.Collective == coll.AllGather || t.Collective == coll.Gather && t.Rank == t.Root {
 		return int64(t.Rank) * t.Count * int64(t.Type.Size())
 	}
@@ -74,7 +76,7 @@ func (t Trial) inputAt() int64 {
 
 // fill puts the inputs where the operation takes them, and something else everywhere else. It returns what the buffers
 // must hold afterwards.
-func (t Trial) fill(send, recv []byte) (wantSend, wantRecv []byte) {
+func (t trial) fill(send, recv []byte) (wantSend, wantRecv []byte) {
 	poison(send)
 	poison(recv)
 	wantSend, wantRecv = bytes.Clone(send), bytes.Clone(recv)
@@ -101,7 +103,7 @@ func poison(b []byte) {
 }
 
 // disregardScratch sets the expected content of the library's own part to the actual one.
-func (t Trial) disregardScratch(got, want []byte) {
+func (t trial) disregardScratch(got, want []byte) {
 	in, out := t.bytes()
 	if !t.Scratch || t.Placement != coll.InPlace || in <= out {
 		return

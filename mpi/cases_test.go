@@ -1,4 +1,6 @@
-package reference
+//go:build cgo
+
+package mpi
 
 import (
 	"errors"
@@ -10,8 +12,8 @@ import (
 	"busbar/internal/operation"
 )
 
-// Cases are collectives with each data type, reduction, placement and count, with different roots.
-func Cases(world int, collectives []coll.Collective, types []coll.DataType, ops []coll.RedOp,
+// allCases are collectives with each data type, reduction, placement and count, with different roots.
+func allCases(world int, collectives []coll.Collective, types []coll.DataType, ops []coll.RedOp,
 	counts ...int64) iter.Seq[coll.Case] {
 	return func(yield func(coll.Case) bool) {
 		for _, collective := range collectives {
@@ -48,14 +50,14 @@ func Cases(world int, collectives []coll.Collective, types []coll.DataType, ops 
 	}
 }
 
-// InPlace is an operation in place on the buffer at an address.
-func InPlace(c coll.Collective, t coll.DataType, op coll.RedOp, at unsafe.Pointer, count int64) operation.Host {
+// inPlace is an operation in place on the buffer at an address.
+func inPlace(c coll.Collective, t coll.DataType, op coll.RedOp, at unsafe.Pointer, count int64) operation.Host {
 	return operation.Host{Recv: at, Spec: operation.Spec{Case: coll.Case{Collective: c, Type: t, Op: op, Count: count,
 		Placement: coll.InPlace}}}
 }
 
-// Issue runs steps n times; errorOf is the error of a code that a step returns.
-func Issue(steps loop.Steps, n int, errorOf func(code int) error) error {
+// issueSteps runs steps n times; errorOf is the error of a code that a step returns.
+func issueSteps(steps loop.Steps, n int, errorOf func(code int) error) error {
 	l, err := loop.New(steps, 1)
 	if err != nil {
 		return err

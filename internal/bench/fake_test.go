@@ -1,19 +1,23 @@
-package benchtest
+package bench_test
 
 import (
 	"fmt"
 	"math"
 	"slices"
+	"testing"
 
 	"busbar/internal/bench"
+	"busbar/internal/bench/benchtest"
 	"busbar/internal/coll"
+
+	"github.com/shoenig/test"
 )
 
-// Fake is a backend for goroutine ranks: it moves and reduces the data for real, and takes the times of a script.
-// Each rank has its own Fake over the same Script.
-type Fake struct {
+// fake is a backend for goroutine ranks: it moves and reduces the data for real, and takes the times of a script.
+// Each rank has its own fake over the same script.
+type fake struct {
 	World  bench.World
-	Script *Script
+	script *script
 	now    int64 // this rank's clock, ns
 	ops    int   // operations run so far in timed batches
 
@@ -21,16 +25,16 @@ type Fake struct {
 }
 
 // Recover implements bench.Recoverer.
-func (f *Fake) Recover() error {
+func (f *fake) Recover() error {
 	f.Recovered++
-	if f.Script.Recover != nil {
-		return f.Script.Recover(f.World.Rank)
+	if f.script.Recover != nil {
+		return f.script.Recover(f.World.Rank)
 	}
 	return nil
 }
 
-// Script is the behaviour of fakes.
-type Script struct {
+// script is the behaviour of fakes.
+type script struct {
 	// Time is how long operation i takes on a rank; nil: 1 ms.
 	Time func(c coll.Case, rank, i int) (seconds float64)
 	// Late is how much later than the others a rank issues operation i; nil: not at all.
@@ -50,16 +54,16 @@ type Script struct {
 }
 
 // Prepare implements bench.Backend.
-func (f *Fake) Prepare(c coll.Case) (bench.Operation, error) {
-	if f.Script.Refuse != nil {
-		if err := f.Script.Refuse(c, f.World.Rank); err != nil {
+func (f *fake) Prepare(c coll.Case) (bench.Operation, error) {
+	if f.script.Refuse != nil {
+		if err := f.script.Refuse(c, f.World.Rank); err != nil {
 			return nil, err
 		}
 	}
 	o := &fakeOperation{f: f, c: c}
 	s := int64(c.Type.Size())
 	r := f.World.Rank
-	for range max(1, f.Script.Slots) {
+	for range max(1, f.script.Slots) {
 		sent, received := c.SendCount(r)*s, c.RecvCount(r)*s
 		if c.Placement != coll.InPlace {
 			o.slots = append(o.slots, bench.Buffers{Send: make(bench.Host, sent), Recv: make(bench.Host, received)})
@@ -80,7 +84,7 @@ func (f *Fake) Prepare(c coll.Case) (bench.Operation, error) {
 }
 
 type fakeOperation struct {
-	f     *Fake
+	f     *fake
 	c     coll.Case
 	slots []bench.Buffers
 	next  int
@@ -92,8 +96,8 @@ func (o *fakeOperation) Close() error { return nil }
 
 func (o *fakeOperation) Run(batches, n int) (s bench.Stamps, err error) {
 	f := o.f
-	if f.Script.Fail != nil {
-		if err := f.Script.Fail(o.c, f.World.Rank); err != nil {
+	if f.script.Fail != nil {
+		if err := f.script.Fail(o.c, f.World.Rank); err != nil {
 			return s, err
 		}
 	}
@@ -107,7 +111,7 @@ func (o *fakeOperation) Run(batches, n int) (s bench.Stamps, err error) {
 	}()
 	for range batches {
 		for i := range n {
-			took, late := f.Script.at(o.c, f.World.Rank, f.ops)
+			took, late := f.script.at(o.c, f.World.Rank, f.ops)
 			if i == 0 {
 				s.Start, s.Issued, s.End = append(s.Start, f.now+ns(late)), append(s.Issued, f.now+ns(late)),
 					append(s.End, 0)
@@ -130,26 +134,26 @@ func (o *fakeOperation) Run(batches, n int) (s bench.Stamps, err error) {
 }
 
 // clock is what this rank's clock shows at a time in seconds.
-func (f *Fake) clock(t float64) float64 {
-	if f.Script.Clock == nil {
+func (f *fake) clock(t float64) float64 {
+	if f.script.Clock == nil {
 		return t
 	}
-	return f.Script.Clock(f.World.Rank, t)
+	return f.script.Clock(f.World.Rank, t)
 }
 
 // Offset is this rank's clock minus rank 0's now, in seconds: what comparing them finds.
-func (f *Fake) Offset() float64 {
-	if f.Script.Clock == nil {
+func (f *fake) Offset() float64 {
+	if f.script.Clock == nil {
 		return 0
 	}
 	now := seconds(f.now)
-	return f.Script.Clock(f.World.Rank, now) - f.Script.Clock(0, now)
+	return f.script.Clock(f.World.Rank, now) - f.script.Clock(0, now)
 }
 
 func seconds(ns int64) float64 { return float64(ns) / 1e9 }
 
 // at is how long operation i takes on a rank and how late it is issued there.
-func (s *Script) at(c coll.Case, rank, i int) (took, late float64) {
+func (s *script) at(c coll.Case, rank, i int) (took, late float64) {
 	took = 1e-3
 	if s.Time != nil {
 		took = s.Time(c, rank, i)
@@ -162,12 +166,12 @@ func (s *Script) at(c coll.Case, rank, i int) (took, late float64) {
 
 // longest is the time in ns from the common start of the batch of n operations that ends now to the end of its last
 // rank.
-func (f *Fake) longest(c coll.Case, n int) int64 {
+func (f *fake) longest(c coll.Case, n int) int64 {
 	longest := 0.0
 	for r := range f.World.Size {
 		sum := 0.0
 		for i := f.ops - n + 1; i <= f.ops; i++ {
-			took, late := f.Script.at(c, r, i)
+			took, late := f.script.at(c, r, i)
 			sum += took + late
 		}
 		longest = max(longest, sum)
@@ -182,7 +186,7 @@ func (o *fakeOperation) exchange() error {
 	o.next++
 	c, me := o.c, o.f.World.Rank
 	s := c.Type.Size()
-	all := o.f.World.Comm.(*comm).m.meet(me, slices.Clone(send))
+	all := benchtest.Exchange(o.f.World, slices.Clone(send))
 	input := func(r int) []byte { return all[r].(bench.Host) }
 	share := int(c.Count) * s
 	switch c.Collective {
@@ -221,8 +225,8 @@ func (o *fakeOperation) exchange() error {
 	default:
 		return fmt.Errorf("fake: no %s", c.Collective)
 	}
-	if o.f.Script.Corrupt != nil {
-		o.f.Script.Corrupt(c, me, recv)
+	if o.f.script.Corrupt != nil {
+		o.f.script.Corrupt(c, me, recv)
 	}
 	return nil
 }
@@ -252,4 +256,44 @@ func reduceElement(c coll.Case, out []byte, of func(rank int) []byte) {
 		x *= coll.MulFactor
 	}
 	bench.Encode(c.Type, x, out)
+}
+
+func both(coll.Collective) []coll.Placement {
+	return []coll.Placement{coll.OutOfPlace, coll.InPlace}
+}
+
+// The fake must pass the suite that the real backends must pass.
+func TestFakePassesSuite(t *testing.T) {
+	for _, n := range []int{1, 2, 3, 8} {
+		for r, err := range benchtest.Run(n, func(w bench.World) error {
+			return benchtest.Suite(w, &fake{World: w, script: &script{}}, both, []int64{8, 1024, 10_000})
+		}) {
+			test.NoError(t, err, test.Sprint(n, r))
+		}
+	}
+}
+
+// Buffers that rotate are checked slot by slot.
+func TestFakePassesSuiteWithSlots(t *testing.T) {
+	for r, err := range benchtest.Run(3, func(w bench.World) error {
+		return benchtest.Suite(w, &fake{World: w, script: &script{Slots: 3}}, both, []int64{4096})
+	}) {
+		test.NoError(t, err, test.Sprint(r))
+	}
+}
+
+// The suite must be able to fail.
+func TestSuiteFindsWrongData(t *testing.T) {
+	errs := benchtest.Run(2, func(w bench.World) error {
+		return benchtest.Suite(w, &fake{World: w, script: &script{Corrupt: func(c coll.Case, rank int, out []byte) {
+			if rank == 1 && len(out) > 9 {
+				out[9] ^= 1
+			}
+		}}}, both, []int64{1024})
+	})
+	for r, err := range errs {
+		if err == nil {
+			t.Errorf("rank %d did not see the wrong data", r)
+		}
+	}
 }

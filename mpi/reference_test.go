@@ -1,9 +1,10 @@
-package reference
+//go:build cgo
+
+package mpi
 
 import (
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -13,32 +14,6 @@ import (
 
 	"github.com/shoenig/test"
 )
-
-func TestHalfFormats(t *testing.T) {
-	for _, c := range []struct {
-		t    coll.DataType
-		x    float64
-		bits uint16
-	}{
-		{coll.Float16, 1, 0x3c00}, {coll.Float16, -2, 0xc000}, {coll.Float16, 65504, 0x7bff},
-		{coll.Float16, 0x1p-24, 1},
-		{coll.Float16, math.Copysign(0, -1), 0x8000}, {coll.Float16, math.Inf(-1), 0xfc00},
-		{coll.BFloat16, 1, 0x3f80}, {coll.BFloat16, -2, 0xc000}, {coll.BFloat16, 0x1.fep127, 0x7f7f},
-		{coll.BFloat16, 0x1p-133, 1},
-	} {
-		h := halves[c.t]
-		test.EqOp(t, c.bits, h.encode(c.x), test.Sprint(c.t, c.x))
-		if got := h.decode(c.bits); got != c.x || math.Signbit(got) != math.Signbit(c.x) {
-			t.Errorf("%s: %#04x is %g, want %g", c.t, c.bits, got, c.x)
-		}
-	}
-	for x, want := range map[float64]uint16{2049: 0x6800, 2051: 0x6802, 65519: 0x7bff, 65520: 0x7c00, 0x1p-25: 0} {
-		test.EqOp(t, want, halves[coll.Float16].encode(x), test.Sprint(x))
-	}
-	if !math.IsNaN(halves[coll.Float16].decode(halves[coll.Float16].encode(math.NaN()))) {
-		t.Error("NaN does not stay NaN")
-	}
-}
 
 // Inputs and outputs of three ranks, computed by hand: the inputs are (5·rank + 3·i) mod 7 - 3.
 func TestOutputs(t *testing.T) {
@@ -77,9 +52,9 @@ func TestOutputs(t *testing.T) {
 
 // With one rank, all_reduce is a copy, which is correct; any other wrong result is detected.
 func TestTrial(t *testing.T) {
-	trial := Trial{Case: coll.Case{Collective: coll.AllReduce, Type: coll.Int32, Op: coll.Sum, World: 1, Count: 5},
+	one := trial{Case: coll.Case{Collective: coll.AllReduce, Type: coll.Int32, Op: coll.Sum, World: 1, Count: 5},
 		Slots: 2}
-	a, b := trial.Strides()
+	a, b := one.Strides()
 	if a != 5*4+guard || b != a {
 		t.Errorf("strides %d and %d", a, b)
 	}
@@ -92,7 +67,7 @@ func TestTrial(t *testing.T) {
 		"the output: from byte 20 of 168 on":     func(_, recv []byte) error { recv[20]++; return nil },
 		"the output: from byte 84 of 168 on it ": func(_, recv []byte) error { recv[84]++; return nil },
 	} {
-		err := trial.Run(func(send, recv unsafe.Pointer) error {
+		err := one.Run(func(send, recv unsafe.Pointer) error {
 			from, to := unsafe.Slice((*byte)(send), 2*a), unsafe.Slice((*byte)(recv), 2*b)
 			for slot := range int64(2) {
 				copy(to[slot*b:slot*b+20], from[slot*a:])
@@ -108,12 +83,12 @@ func TestTrial(t *testing.T) {
 // Data after the result of an in-place reduce_scatter is checked unless the library may use it.
 func TestScratch(t *testing.T) {
 	for _, scratch := range []bool{false, true} {
-		trial := Trial{Case: coll.Case{Collective: coll.ReduceScatter, Type: coll.Int8, Op: coll.Max,
+		one := trial{Case: coll.Case{Collective: coll.ReduceScatter, Type: coll.Int8, Op: coll.Max,
 			Placement: coll.InPlace,
 			World:     2, Count: 3}, Slots: 1, Scratch: scratch}
-		err := trial.Run(func(_, recv unsafe.Pointer) error {
+		err := one.Run(func(_, recv unsafe.Pointer) error {
 			to := unsafe.Slice((*byte)(recv), 6+guard)
-			copy(to, encode(coll.Int8, output(trial.Case, 0, 0)))
+			copy(to, encode(coll.Int8, output(one.Case, 0, 0)))
 			to[5]++
 			return nil
 		})
@@ -125,9 +100,9 @@ func TestScratch(t *testing.T) {
 
 func TestCheckPatterns(t *testing.T) {
 	right := make([]uint16, patterns)
-	h := halves[coll.BFloat16]
+	const t16 = coll.BFloat16
 	for i := range right {
-		right[i] = h.encode(h.decode(pattern(0, uint32(i), 1)) + h.decode(pattern(1, uint32(i), 1)))
+		right[i] = encodeHalf(t16, decodeHalf(t16, pattern(0, uint32(i), 1))+decodeHalf(t16, pattern(1, uint32(i), 1)))
 	}
 	test.NoError(t, checkPatterns(right, coll.BFloat16, coll.Sum, 1))
 	right[0x3f80] ^= 1

@@ -1,8 +1,6 @@
-// Package reference computes collectives in plain Go, for the tests of the bindings: inputs, outputs and the buffers of
-// a rank before and after, byte by byte.
-//
-// It is slow and simple on purpose, and shares nothing with the data of checks in internal/bench.
-package reference
+//go:build cgo
+
+package mpi
 
 import (
 	"encoding/binary"
@@ -11,7 +9,8 @@ import (
 	"busbar/internal/coll"
 )
 
-// Values are float64, which holds every value used here exactly.
+// What the tests of operations expect: collectives in plain Go, slow and simple on purpose. It shares nothing with the
+// binding, and with internal/bench only the conversion of halves. Values are float64, which holds all of them exactly.
 
 func signed(t coll.DataType) bool {
 	return t.Float() || t == coll.Int8 || t == coll.Int32 || t == coll.Int64
@@ -32,7 +31,7 @@ func put(t coll.DataType, b []byte, x float64) {
 	case coll.UInt64:
 		binary.NativeEndian.PutUint64(b, uint64(x))
 	case coll.Float16, coll.BFloat16:
-		binary.NativeEndian.PutUint16(b, halves[t].encode(x))
+		binary.NativeEndian.PutUint16(b, encodeHalf(t, x))
 	case coll.Float32:
 		binary.NativeEndian.PutUint32(b, math.Float32bits(float32(x)))
 	case coll.Float64:
