@@ -70,6 +70,12 @@ func (s Shape) Alone(verdicts []Verdict) (groups [][]int) {
 	case s.Kind == Halves:
 		return halvesOf(rounds, nodes, verdicts)
 	}
+	late := map[[2]int]bool{}
+	for _, v := range verdicts {
+		for _, x := range v.Suspects {
+			late[x.key()] = x.on == atOnce && all[x.key()] == x.Together
+		}
+	}
 	testing := map[int][][]int{} // by the only suspect, -1 without one
 	for i, r := range rounds {
 		for _, g := range r {
@@ -82,8 +88,12 @@ func (s Shape) Alone(verdicts []Verdict) (groups [][]int) {
 					found = append(found, part)
 				}
 			}
-			if last := found[len(found)-1]; len(found) <= 2 {
-				testing[last] = append(testing[last], g)
+			clean := len(found) == 1
+			if len(found) > 2 { // what is slow only on all rails at once does not disturb the others
+				found = slices.DeleteFunc(found, func(part int) bool { return part >= 0 && late[[2]int{part, -1}] })
+			}
+			if n := len(found); n == 2 || n == 1 && clean {
+				testing[found[n-1]] = append(testing[found[n-1]], g)
 			}
 		}
 	}

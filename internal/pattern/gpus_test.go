@@ -89,6 +89,8 @@ func TestSlowPartsOfFew(t *testing.T) {
 	}{
 		"node":                {Shape{Rails, 4, 2}, []int{8}, -1, "[node1 1]", "slow-node"},
 		"node, rails at once": {Shape{Rails, 4, 2}, nil, 8, "[node1 2]", "slow-together"},
+		"GPU, and its node at once": {Shape{Rails, 8, 4}, []int{5}, 33, "[rail 1 of node2 1 node2 2]",
+			"slow-node slow-together"},
 		"GPUs of two nodes": {Shape{GPUs, 4, 4}, []int{0, 5}, -1, "[GPU 0 of node1 1 GPU 1 of node2 1]",
 			"slow-node slow-node"},
 		"half of all pairs": {Shape{GPUs, 2, 4}, []int{0, 5}, -1, "[]", "uneven-pairs"},

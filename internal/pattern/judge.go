@@ -46,7 +46,7 @@ type Verdict struct {
 	times []Time
 	noise float64 // the median of their uncertainties
 	known map[string][]float64
-	index map[[2]int]int // of Suspects, by key
+	index map[[2]int]int                // of Suspects, by key
 	rate  func(seconds float64) float64 // bus bandwidth in bytes per second; nil in latency mode
 }
 
@@ -238,9 +238,14 @@ func (v *Verdict) suspected(group []int) (found []int) {
 	return found
 }
 
-// tested are those that a group tests: a node without another suspect, or the link itself.
+// tested are those that a group tests: a node without another suspect, or the link itself. What is slow only on all
+// rails at once does not disturb the others.
 func (v *Verdict) tested(group []int) []int {
 	found := v.suspected(group)
+	late := func(i int) bool { return v.Suspects[i].on == atOnce }
+	if early := slices.DeleteFunc(slices.Clone(found), late); len(early) == 1 {
+		found = early
+	}
 	if len(found) > 1 {
 		found = slices.DeleteFunc(found, func(i int) bool { return !v.Suspects[i].isLink() })
 	}
