@@ -43,7 +43,7 @@ func (v *Verdict) Notices(hosts []string) (all []notice.Notice) {
 func (v *Verdict) nothing(hosts []string) notice.Fact {
 	f := notice.NoSlowNode{}
 	switch {
-	case v.Kind != Halves && v.Pairs.PairSpread == 0 && len(v.Suspects) == 0 || v.Kind == Halves && v.Halves.Spread == 0:
+	case max(v.Pairs.PairSpread, v.Halves.Spread) == 0 && len(v.Suspects) == 0:
 		return notice.NothingToCompare{}
 	case v.Kind == Halves:
 		f.Halves = notice.Within(v.Halves.Spread)

@@ -28,8 +28,9 @@ func FindWeakParts(levels []Level, pairs []PairTime, noise float64) (w WeakPairs
 		all = append(all, &pair{a: p.A, b: p.B, log: math.Log(p.Seconds)})
 	}
 	// Pairs of slow parts scatter, so the scatter of the others replaces it.
-	scatter, left := scatterWithin(levels, all), all
+	scatter := scatterWithin(levels, all)
 	for again := true; again; {
+		var left []*pair
 		w, left = findWeakParts(levels, all, max(noise, scatter))
 		less := scatterWithin(levels, left)
 		again, scatter = less > 0 && less < scatter/1.25 && scatter > noise, less
