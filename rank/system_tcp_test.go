@@ -50,9 +50,9 @@ func TestAloneWithoutMPI(t *testing.T) {
 	}
 }
 
-// Two network namespaces are two hosts.
-func TestTwoHostsOverTCP(t *testing.T) {
-	t.Parallel()
+// twoHosts is a launch of four ranks on two hosts that are network namespaces.
+func twoHosts(t *testing.T, args ...string) rankRun {
+	t.Helper()
 	script, err := filepath.Abs("testdata/two-hosts.sh")
 	if err != nil {
 		t.Fatal(err)
@@ -64,6 +64,30 @@ func TestTwoHostsOverTCP(t *testing.T) {
 	if out, err := exec.Command("unshare", probe...).CombinedOutput(); err != nil {
 		t.Skipf("this system does not allow namespaces: %v: %s", err, out)
 	}
+	return rankRun{mpirun: alone, program: "bash", args: append([]string{script, "4", compiled(t).rank}, args...)}
+}
+
+// Each local rank has a link of its own; the one that is throttled is named.
+func TestThrottledRail(t *testing.T) {
+	t.Parallel()
+	glooShim(t)
+	if _, err := exec.LookPath("tc"); err != nil {
+		t.Skip("tc is not installed")
+	}
+	for _, rail := range []string{"0", "1"} {
+		t.Run(rail, func(t *testing.T) {
+			t.Parallel()
+			l := twoHosts(t, flags("--backend gloo --pattern rails --collective all_reduce -b 256K -e 256K",
+				"--mode throughput -n 10 --out", t.TempDir())...)
+			l.env = append(l.env, "SLOW_RAIL="+rail)
+			has(t, l.mustRun(t).stdout, "rail "+rail+" is slow")
+		})
+	}
+}
+
+// Two network namespaces are two hosts.
+func TestTwoHostsOverTCP(t *testing.T) {
+	t.Parallel()
 	for name, args := range map[string][]string{"gloo": {"--backend", "gloo", "--worlds", "2,4"},
 		"simulation": simulated("--mode latency")} {
 		t.Run(name, func(t *testing.T) {
@@ -71,11 +95,9 @@ func TestTwoHostsOverTCP(t *testing.T) {
 			if name == "gloo" {
 				glooShim(t)
 			}
-			args := append([]string{script, "4", compiled(t).rank}, args...)
 			out := t.TempDir()
-			args = append(args, "--collective", "all_reduce", "-b", "1K", "-e", "16K", "-f", "16", "--budget", "50ms",
-				"--out", out)
-			rankRun{mpirun: alone, program: "bash", args: args}.mustRun(t)
+			twoHosts(t, append(args, "--collective", "all_reduce", "-b", "1K", "-e", "16K", "-f", "16", "--budget",
+				"50ms", "--out", out)...).mustRun(t)
 			for _, f := range read(t, out) {
 				if f.Run.World == 4 && (f.Run.Nodes != 2 || f.Run.RanksPerNode != 2) {
 					t.Errorf("%d nodes of %d ranks", f.Run.Nodes, f.Run.RanksPerNode)

@@ -30,11 +30,7 @@ func suspectsOf(verdicts []Verdict) suspects {
 	all := suspects{}
 	for _, v := range verdicts {
 		for _, s := range v.Suspects {
-			key := [2]int{s.Nodes[0], -1}
-			if s.isLink() {
-				key[1] = s.Nodes[1]
-			}
-			all[key] = max(all[key], s.Together)
+			all[s.key()] = max(all[s.key()], s.Together)
 		}
 	}
 	return all
@@ -74,6 +70,12 @@ func (s Shape) Alone(verdicts []Verdict) (groups [][]int) {
 	case s.Kind == Halves:
 		return halvesOf(rounds, nodes, verdicts)
 	}
+	late := map[[2]int]bool{}
+	for _, v := range verdicts {
+		for _, x := range v.Suspects {
+			late[x.key()] = x.on == atOnce && all[x.key()] == x.Together
+		}
+	}
 	testing := map[int][][]int{} // by the only suspect, -1 without one
 	for i, r := range rounds {
 		for _, g := range r {
@@ -86,8 +88,12 @@ func (s Shape) Alone(verdicts []Verdict) (groups [][]int) {
 					found = append(found, part)
 				}
 			}
-			if last := found[len(found)-1]; len(found) <= 2 {
-				testing[last] = append(testing[last], g)
+			clean := len(found) == 1
+			if len(found) > 2 { // what is slow only on all rails at once does not disturb the others
+				found = slices.DeleteFunc(found, func(part int) bool { return part >= 0 && late[[2]int{part, -1}] })
+			}
+			if n := len(found); n == 2 || n == 1 && clean {
+				testing[found[n-1]] = append(testing[found[n-1]], g)
 			}
 		}
 	}
@@ -145,22 +151,22 @@ func (s Shape) Repeats(verdicts []Verdict) (numbers []int) {
 		seconds float64
 	}
 	for _, v := range verdicts {
-		for _, s := range v.Suspects {
+		testing := map[int][]round{}
+		for i, r := range rounds {
+			for _, group := range r {
+				for _, k := range v.tested(group) {
+					if on := v.Suspects[k].on; v.occasion(i) == on && v.of(group, on) > 0 {
+						testing[k] = append(testing[k], round{i + 1, v.of(group, on)})
+					}
+				}
+			}
+		}
+		for k, s := range v.Suspects {
 			once := s.Evidence
 			if once.Twice = false; once.Standing() != stats.SlowOnce || !s.beside(rounds) {
 				continue
 			}
-			var its []round
-			for i, r := range rounds {
-				for _, group := range r {
-					if v.occasion(i) != s.on || !s.in(group, &v) {
-						continue
-					}
-					if t := v.of(group, s.on); t > 0 {
-						its = append(its, round{i + 1, t})
-					}
-				}
-			}
+			its := testing[k]
 			slices.SortStableFunc(its, func(a, b round) int { return cmp.Compare(b.seconds, a.seconds) })
 			for _, r := range its[:min(eachRepeated, len(its))] {
 				if !slices.Contains(numbers, r.number) && len(numbers) < mostRepeated {
@@ -171,14 +177,6 @@ func (s Shape) Repeats(verdicts []Verdict) (numbers []int) {
 	}
 	slices.Sort(numbers)
 	return numbers
-}
-
-// in reports whether a group tests a suspect: a half or pair with the node and no other suspect, or the link itself.
-func (s *Suspect) in(group []int, v *Verdict) bool {
-	if s.isLink() {
-		return slices.Equal(group, s.Nodes)
-	}
-	return slices.Contains(v.parts(group), s.Nodes[0]) && (v.Kind == Halves || len(v.suspected(group)) == 1)
 }
 
 // Number maps a number in the records to the round of the schedule; after its last round the schedule starts over.

@@ -57,11 +57,11 @@ func TestRepeatsLimited(t *testing.T) {
 		}
 	}
 	v := of(Pairs, 24).Judge(times)
-	v.Suspects = nil
+	v.Suspects, v.index = nil, map[[2]int]int{}
 	for i := range 9 {
 		s := suspect(0.5, i)
 		s.Again = true
-		v.Suspects = append(v.Suspects, s)
+		v.suspect(s)
 	}
 	if got := of(Pairs, 24).Repeats([]Verdict{v}); len(got) != mostRepeated || !slices.IsSorted(got) {
 		t.Errorf("%v of %d rounds, want %d of them", got, len(rounds), mostRepeated)

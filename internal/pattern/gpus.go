@@ -3,6 +3,7 @@ package pattern
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 
 	"busbar/internal/result"
@@ -122,11 +123,16 @@ func GroupOf(of *result.Pattern, round int, group []int) *result.Group {
 	return g
 }
 
-// usual are the typical times of links as multiples of each other: GPUs of a node are near or far.
+// usual are the typical times of links as multiples of each other: GPUs of a node are near or far. What is not
+// significant is 1; else the multiples' own error is noise, in the rounds and alone.
 func (v *Verdict) usual() func(pair []int) float64 {
-	const least = 4 // nodes to compare
+	const (
+		least   = 4    // nodes to compare
+		sigmas  = 5    // of a median
+		inflate = 1.78 // from the median distance of a time to the standard deviation of its multiple
+	)
 	place := func(pair []int) int { return pair[0]%v.Each*v.Each + pair[1]%v.Each }
-	typical, at, all := map[int]float64{}, map[int][]float64{}, []float64(nil)
+	typical, at, all, off := map[int]float64{}, map[int][]float64{}, []float64(nil), []float64(nil)
 	if v.Kind != GPUs || v.Nodes < least {
 		return func([]int) float64 { return 1 }
 	}
@@ -137,7 +143,19 @@ func (v *Verdict) usual() func(pair []int) float64 {
 	}
 	base := stats.Median(all)
 	for p, seconds := range at {
-		typical[p] = stats.Median(seconds) / base
+		slices.Sort(seconds) // of the middle two, the lower: a GPU may be slow on each of two nodes
+		typical[p] = seconds[(len(seconds)-1)/2] / base
+		for _, s := range seconds {
+			off = append(off, math.Abs(math.Log(s/base/typical[p])))
+		}
+	}
+	scatter := inflate * stats.Median(off)
+	for p, x := range typical {
+		if math.Abs(math.Log(x)) > sigmas*scatter/math.Sqrt(float64(v.Nodes)) {
+			v.noise = max(v.noise, scatter)
+		} else {
+			delete(typical, p)
+		}
 	}
 	return func(pair []int) float64 { return cmp.Or(typical[place(pair)], 1) }
 }

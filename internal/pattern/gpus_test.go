@@ -26,7 +26,7 @@ func (c *cluster) found(t *testing.T) string {
 
 // shapes are the patterns of GPUs that are simulated.
 var shapes = []Shape{{Rails, 2, 8}, {Rails, 3, 8}, {Rails, 4, 4}, {Rails, 8, 8}, {Rails, 9, 4}, {GPUs, 1, 4},
-	{GPUs, 1, 8}, {GPUs, 3, 2}, {GPUs, 4, 4}, {GPUs, 16, 8}}
+	{GPUs, 1, 8}, {GPUs, 3, 2}, {GPUs, 4, 4}, {GPUs, 4, 8}, {GPUs, 16, 8}}
 
 // In sound clusters, at most 1 % of runs accuse a rail, node, GPU or link. A GPU that is 20 % slower is found at 2 %
 // noise, one that is 50 % slower at 5 %, and no other part is named.
@@ -76,6 +76,34 @@ func TestSlowParts(t *testing.T) {
 		c := soundGPUs(Shape{k.kind, nodes, each}, 0.02, 1)
 		c.parts[k.slow], c.shared[k.shared], c.links[k.link] = 2, 2, 2
 		test.EqOp(t, k.want, c.found(t), test.Sprint(name))
+	}
+}
+
+// With few nodes, a slow part is in many of the pairs.
+func TestSlowPartsOfFew(t *testing.T) {
+	for name, k := range map[string]struct {
+		Shape
+		slow         []int
+		shared       int
+		found, codes string
+	}{
+		"node":                {Shape{Rails, 4, 2}, []int{8}, -1, "[node1 1]", "slow-node"},
+		"node, rails at once": {Shape{Rails, 4, 2}, nil, 8, "[node1 2]", "slow-together"},
+		"GPU, and its node at once": {Shape{Rails, 8, 4}, []int{5}, 33, "[rail 1 of node2 1 node2 2]",
+			"slow-node slow-together"},
+		"GPUs of two nodes": {Shape{GPUs, 4, 4}, []int{0, 5}, -1, "[GPU 0 of node1 1 GPU 1 of node2 1]",
+			"slow-node slow-node"},
+		"half of all pairs": {Shape{GPUs, 2, 4}, []int{0, 5}, -1, "[]", "uneven-pairs"},
+		"cleared":           {Shape{GPUs, 1, 3}, nil, 1, "[]", "no-slow-node"},
+		"a pair":            {Shape{Rails, 2, 1}, nil, -1, "[]", "one-pair"},
+	} {
+		c := soundGPUs(k.Shape, 0.01, 5)
+		for _, part := range k.slow {
+			c.parts[part] = 2
+		}
+		c.shared[k.shared] = 2
+		test.EqOp(t, k.found, c.found(t), test.Sprint(name))
+		test.EqOp(t, k.codes, codes(c.run(t, k.Kind)), test.Sprint(name))
 	}
 }
 

@@ -25,10 +25,14 @@ type Suspect struct {
 	Slow, Of int // of a node: pairs or rounds in which it is slow
 	Standing stats.Standing
 
-	on when // inRounds, or atOnce if it was not slow before
+	on      when    // inRounds, or atOnce if it was not slow before
+	seconds float64 // the median of its pairs then
 }
 
 func (s *Suspect) isLink() bool { return len(s.Nodes) == 2 }
+
+// key is {node, -1}, or {a, b} of a link.
+func (s *Suspect) key() [2]int { return [2]int(append(slices.Clone(s.Nodes), -1)) }
 
 // Verdict is the result for the nodes from the times of one point.
 type Verdict struct {
@@ -42,12 +46,13 @@ type Verdict struct {
 	times []Time
 	noise float64 // the median of their uncertainties
 	known map[string][]float64
+	index map[[2]int]int                // of Suspects, by key
 	rate  func(seconds float64) float64 // bus bandwidth in bytes per second; nil in latency mode
 }
 
 // Judge compares the groups of one point.
 func (s Shape) Judge(times []Time) Verdict {
-	v := Verdict{Shape: s, times: times, known: map[string][]float64{}}
+	v := Verdict{Shape: s, times: times, known: map[string][]float64{}, index: map[[2]int]int{}}
 	for _, t := range times {
 		if key := fmt.Sprint(t.when(), t.Nodes); t.Seconds > 0 {
 			v.known[key] = append(v.known[key], t.Seconds)
@@ -70,9 +75,15 @@ func (s Shape) Judge(times []Time) Verdict {
 		v.judgePairs(rounds)
 	}
 	few := map[string]bool{Pairs: s.Nodes < 4, Rails: s.Nodes < 9, GPUs: s.Each < 6}[s.Kind]
+	noise := make([]float64, len(v.Suspects))
+	for _, t := range times { // a link has only one time in the rounds, which may be noisier than others
+		if i, is := v.index[[2]int(append(slices.Clone(t.Nodes), -1))]; is {
+			noise[i] = max(noise[i], t.Unsure)
+		}
+	}
 	for i := range v.Suspects {
 		s := &v.Suspects[i]
-		s.Single, s.Noise = s.isLink() || few, v.noiseOf(s)
+		s.Single, s.Noise = s.isLink() || few, max(v.noise, noise[i])
 		if s.Standing = s.Evidence.Standing(); s.Standing == stats.SlowOnce && !s.beside(rounds) {
 			s.Standing = stats.Cleared // of three nodes none measures beside a pair: one time was noise
 		}
@@ -83,17 +94,6 @@ func (s Shape) Judge(times []Time) Verdict {
 // beside reports whether other groups measured in the rounds of a suspect.
 func (s *Suspect) beside(rounds []Round) bool {
 	return len(rounds[0]) > 1 || s.on == atOnce && len(rounds[len(rounds)-1]) > 1
-}
-
-// noiseOf is the noise of a suspect's times: a link has only one time in the rounds, which may be noisier than others.
-func (v *Verdict) noiseOf(s *Suspect) float64 {
-	noise := v.noise
-	for _, t := range v.times {
-		if s.isLink() && slices.Equal(t.Nodes, s.Nodes) {
-			noise = max(noise, t.Unsure)
-		}
-	}
-	return noise
 }
 
 // Found are the suspects that are not cleared.
@@ -154,10 +154,14 @@ func (v *Verdict) judgePairs(rounds []Round) {
 	}
 	for on, repeated := range map[when]when{inRounds: onceMore, atOnce: atOnceMore} {
 		alones, again := v.excesses(alone, usual), v.excesses(repeated, usual)
+		first, _ := v.divided(on, func([]int) float64 { return 1 })
 		for i := range v.Suspects {
 			if s := &v.Suspects[i]; s.on == on {
 				s.Alone, s.Again = alones(i)
 				s.Repeated, s.Twice = again(i)
+				if len(first[i]) > 0 {
+					s.seconds = math.Exp(stats.Median(first[i]))
+				}
 			}
 		}
 	}
@@ -174,34 +178,24 @@ func (v *Verdict) weak(on when, pairs []stats.PairTime) (w stats.WeakPairs) {
 		w = stats.FindWeakPairs(v.Nodes, pairs, v.noise)
 	}
 	for _, n := range w.Nodes {
-		v.Suspects = append(v.Suspects, Suspect{Nodes: []int{n.Node}, Evidence: stats.Evidence{Together: n.Excess},
-			Slow: n.Slow, Of: n.Of, on: on})
+		v.suspect(Suspect{Nodes: []int{n.Node}, Evidence: stats.Evidence{Together: n.Excess}, Slow: n.Slow, Of: n.Of,
+			on: on})
 	}
 	for _, l := range w.Links {
-		v.Suspects = append(v.Suspects,
-			Suspect{Nodes: []int{l.A, l.B}, Evidence: stats.Evidence{Together: l.Excess}, on: on})
+		v.suspect(Suspect{Nodes: []int{l.A, l.B}, Evidence: stats.Evidence{Together: l.Excess}, on: on})
 	}
 	return w
+}
+
+func (v *Verdict) suspect(s Suspect) {
+	v.index[s.key()] = len(v.Suspects)
+	v.Suspects = append(v.Suspects, s)
 }
 
 // excesses compares each suspect's pairs on an occasion with those of none; the result is by the suspect's index, and
 // ok reports that both exist.
 func (v *Verdict) excesses(on when, usual func([]int) float64) func(int) (excess float64, ok bool) {
-	mine, others := map[int][]float64{}, []float64(nil)
-	for _, t := range v.times {
-		if t.when() != on || t.Seconds <= 0 || len(t.Nodes) != 2 {
-			continue
-		}
-		x, tested := math.Log(t.Seconds/usual(t.Nodes)), v.suspected(t.Nodes)
-		if len(tested) == 0 {
-			others = append(others, x)
-		}
-		for _, i := range tested {
-			if len(tested) == 1 || v.Suspects[i].isLink() {
-				mine[i] = append(mine[i], x)
-			}
-		}
-	}
+	mine, others := v.divided(on, usual)
 	if base := v.Pairs.Base; v.OfGPUs() && len(others) == 0 && on != alone && base > 0 { // a rail was repeated
 		others = []float64{math.Log(base)}
 	}
@@ -213,13 +207,47 @@ func (v *Verdict) excesses(on when, usual func([]int) float64) func(int) (excess
 	}
 }
 
-// suspected are the suspects, by index, that a pair has to do with.
-func (v *Verdict) suspected(pair []int) (found []int) {
-	parts := v.parts(pair)
-	for i, s := range v.Suspects {
-		if !s.isLink() && slices.Contains(parts, s.Nodes[0]) || slices.Equal(pair, s.Nodes) {
+// divided are the logarithms of the times of pairs that test a suspect, by its index, and of pairs of none.
+func (v *Verdict) divided(on when, usual func([]int) float64) (mine map[int][]float64, others []float64) {
+	mine = map[int][]float64{}
+	for _, t := range v.times {
+		if t.when() != on || t.Seconds <= 0 || len(t.Nodes) != 2 {
+			continue
+		}
+		x := math.Log(t.Seconds / usual(t.Nodes))
+		if len(v.suspected(t.Nodes)) == 0 {
+			others = append(others, x)
+		}
+		for _, i := range v.tested(t.Nodes) {
+			mine[i] = append(mine[i], x)
+		}
+	}
+	return mine, others
+}
+
+// suspected are the suspects, by index, that a group has to do with.
+func (v *Verdict) suspected(group []int) (found []int) {
+	for _, part := range slices.Compact(v.parts(group)) {
+		if i, is := v.index[[2]int{part, -1}]; is {
 			found = append(found, i)
 		}
+	}
+	if i, is := v.index[[2]int{group[0], group[1]}]; is && len(group) == 2 {
+		found = append(found, i)
+	}
+	return found
+}
+
+// tested are those that a group tests: a node without another suspect, or the link itself. What is slow only on all
+// rails at once does not disturb the others.
+func (v *Verdict) tested(group []int) []int {
+	found := v.suspected(group)
+	late := func(i int) bool { return v.Suspects[i].on == atOnce }
+	if early := slices.DeleteFunc(slices.Clone(found), late); len(early) == 1 {
+		found = early
+	}
+	if len(found) > 1 {
+		found = slices.DeleteFunc(found, func(i int) bool { return !v.Suspects[i].isLink() })
 	}
 	return found
 }
@@ -239,7 +267,7 @@ func (v *Verdict) judgeHalves(rounds []Round) {
 		Of: v.Halves.Of}
 	s.Alone, s.Again = halfExcess(s.Nodes[0], v.halves(rounds, alone))
 	s.Repeated, s.Twice = halfExcess(s.Nodes[0], v.halves(rounds, onceMore))
-	v.Suspects = []Suspect{s}
+	v.suspect(s)
 }
 
 // halves are the rounds of which both halves were measured on an occasion.

@@ -11,8 +11,8 @@ import (
 // Notices are the verdict, a notice for each finding. hosts are the names of the nodes by index.
 func (v *Verdict) Notices(hosts []string) (all []notice.Notice) {
 	add := func(f notice.Fact) { all = append(all, notice.New(f)) }
-	if v.Kind == Pairs && v.Nodes == 2 || v.Kind == GPUs && v.Nodes == 1 && v.Each == 2 {
-		add(notice.OnePair{Nodes: v.nodes(&Suspect{Nodes: []int{0, 1}}, hosts)})
+	if rounds, err := v.Rounds(); err == nil && v.Kind != Halves && len(rounds)*len(rounds[0]) == 1 {
+		add(notice.OnePair{Nodes: v.nodes(&Suspect{Nodes: rounds[0][0]}, hosts)})
 		return all
 	}
 	for _, s := range v.Found() {
@@ -43,7 +43,7 @@ func (v *Verdict) Notices(hosts []string) (all []notice.Notice) {
 func (v *Verdict) nothing(hosts []string) notice.Fact {
 	f := notice.NoSlowNode{}
 	switch {
-	case v.Kind != Halves && v.Pairs.PairSpread == 0 || v.Kind == Halves && v.Halves.Spread == 0:
+	case max(v.Pairs.PairSpread, v.Halves.Spread) == 0 && len(v.Suspects) == 0:
 		return notice.NothingToCompare{}
 	case v.Kind == Halves:
 		f.Halves = notice.Within(v.Halves.Spread)
@@ -92,16 +92,8 @@ func (v *Verdict) fact(s *Suspect, hosts []string) notice.Fact {
 	nodes := v.nodes(s, hosts)
 	part := notice.SlowPart{Link: s.isLink(), Halves: v.Kind == Halves, Times: times(s.Together), Slow: s.Slow,
 		Of: s.Of}
-	if v.OfGPUs() {
-		var x []float64
-		for _, t := range v.times {
-			if t.when() == s.on && t.Seconds > 0 && s.in(t.Nodes, v) {
-				x = append(x, t.Seconds)
-			}
-		}
-		if len(x) > 0 {
-			part.Rate = v.reached(stats.Median(x), stats.Median(x)/math.Exp(s.Together))
-		}
+	if v.OfGPUs() && s.seconds > 0 {
+		part.Rate = v.reached(s.seconds, s.seconds/math.Exp(s.Together))
 	}
 	switch s.Standing {
 	case stats.Slow:

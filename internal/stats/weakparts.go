@@ -27,32 +27,53 @@ func FindWeakParts(levels []Level, pairs []PairTime, noise float64) (w WeakPairs
 	for _, p := range pairs {
 		all = append(all, &pair{a: p.A, b: p.B, log: math.Log(p.Seconds)})
 	}
-	if scatter := scatterWithin(partsOf(levels[0], all), all); scatter > noise {
-		noise = scatter
+	// Pairs of slow parts scatter, so the scatter of the others replaces it.
+	scatter := scatterWithin(levels, all)
+	for again := true; again; {
+		var left []*pair
+		w, left = findWeakParts(levels, all, max(noise, scatter))
+		less := scatterWithin(levels, left)
+		again, scatter = less > 0 && less < scatter/1.25 && scatter > noise, less
+	}
+	if scatter > max(slowLink, 3*noise) && len(w.Nodes)+len(w.Links) == 0 {
+		low := lowQuarter(logs(all))
+		for _, p := range all {
+			if p.log-low > slowLink {
+				w.Uneven++
+			}
+		}
+	}
+	return w
+}
+
+// findWeakParts returns the pairs of no slow part, too.
+func findWeakParts(levels []Level, all []*pair, noise float64) (w WeakPairs, sound []*pair) {
+	for _, p := range all {
+		p.out = false
 	}
 	for _, level := range levels {
 		var found []WeakNode
 		found, w.Spread = weakParts(partsOf(level, all), noise)
 		w.Nodes = append(w.Nodes, found...)
-		all = slices.DeleteFunc(all, func(p *pair) bool { return p.out })
+		all = slices.DeleteFunc(slices.Clone(all), func(p *pair) bool { return p.out })
 	}
-	sound := logs(all)
-	if len(sound) == 0 {
-		return w
+	times := logs(all)
+	if len(times) == 0 {
+		return w, all
 	}
-	base := Median(sound)
-	least := max(slowLink, (linkSigmas+math.Sqrt(2*math.Log(float64(len(sound)))))*noise)
+	base := Median(times)
+	least := max(slowLink, (linkSigmas+math.Sqrt(2*math.Log(float64(len(times)))))*noise)
 	for _, p := range all {
-		if excess := p.log - base; excess > least && len(sound) > 2 {
+		if excess := p.log - base; excess > least && len(times) > 2 {
 			w.Links = append(w.Links, WeakLink{p.a, p.b, excess})
 		}
 	}
 	slices.SortStableFunc(w.Links, func(a, b WeakLink) int { return cmp.Compare(b.Excess, a.Excess) })
-	if len(w.Links) > max(2, len(sound)/16) {
+	if len(w.Links) > max(2, len(times)/16) {
 		w.Uneven, w.Links = len(w.Links), nil
 	}
-	w.Base, w.PairSpread = math.Exp(base), span(sound)
-	return w
+	w.Base, w.PairSpread = math.Exp(base), span(times)
+	return w, all
 }
 
 // partsOf are the pairs of each part of a level.
@@ -104,19 +125,23 @@ func weakParts(of map[int][]*pair, noise float64) (weak []WeakNode, spread float
 }
 
 // scatterWithin is the standard deviation of the pairs of parts around the medians of these, or of all if they are few.
-func scatterWithin(of map[int][]*pair, all []*pair) float64 {
-	var off []float64
-	overall := Median(logs(all))
-	for _, pairs := range of {
-		center, n := overall, float64(len(pairs))
-		if n >= 4 {
-			center = Median(logs(pairs))
+// It is that of the level with the lesser: of four nodes, one that is slow is in half of the pairs of each rail.
+func scatterWithin(levels []Level, all []*pair) float64 {
+	least, overall := math.Inf(1), Median(logs(all))
+	for _, level := range levels[:2] {
+		var off []float64
+		for _, pairs := range partsOf(level, all) {
+			center, n := overall, float64(len(pairs))
+			if n >= 4 {
+				center = Median(logs(pairs))
+			}
+			for _, p := range pairs {
+				off = append(off, (p.log-center)*math.Sqrt(n/max(1, n-1)))
+			}
 		}
-		for _, p := range pairs {
-			off = append(off, (p.log-center)*math.Sqrt(n/max(1, n-1)))
-		}
+		least = min(least, scale(off, scalePairs))
 	}
-	return scale(off, scalePairs)
+	return least
 }
 
 func logs(pairs []*pair) (x []float64) {

@@ -131,8 +131,8 @@ func (p *Patterns) Sections(list func([]notice.Notice, string) document.List) (a
 	return all
 }
 
-// mostColumns is how many nodes or GPUs a table has room for in 80 columns.
-const mostColumns = 11
+// mostColumns is how many nodes or GPUs a table has room for in 80 columns; longer tables than mostRows nobody reads.
+const mostColumns, mostRows = 11, 64
 
 // matrices are tables of nodes or GPUs, where a table has room for them.
 func matrices(kind string, all []pattern.Matrix) (blocks []document.Block) {
@@ -155,7 +155,7 @@ func matrices(kind string, all []pattern.Matrix) (blocks []document.Block) {
 			}
 			t.Row(cells...)
 		}
-		if len(m.Columns) <= mostColumns {
+		if len(m.Columns) <= mostColumns && len(m.Rows) <= mostRows {
 			blocks = append(blocks, document.Paragraph(matrixTitle(kind, m)), t)
 		}
 	}
@@ -169,9 +169,9 @@ func matrixTitle(kind string, m pattern.Matrix) string {
 	return m.Title
 }
 
-// multiple writes a factor in four columns.
+// multiple writes a factor in four columns, unless it is less than 0.1.
 func multiple(x float64) string {
-	if x < 1 {
+	if x < 1 && x >= 0.1 {
 		return fmt.Sprintf("%.2f", x)
 	}
 	return units.Times(min(x, 9999))
