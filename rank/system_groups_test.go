@@ -193,7 +193,7 @@ func TestFaultInDimension(t *testing.T) {
 func TestDimensionsRefused(t *testing.T) {
 	t.Parallel()
 	for more, word := range map[string]string{
-		"--backend mpi --groups tp=2,dp=4": "tp=2 times dp=4 is 8, but the world has 4 ranks",
+		"--backend mpi --groups tp=2,dp=4": "tp=2 times dp=4 must be the 4 ranks of the world",
 		"--backend mpi -m 2":               "do not go with groups of two kinds",
 		"--backend gloo":                   "Gloo has no non-blocking operations",
 	} {
