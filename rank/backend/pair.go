@@ -133,6 +133,14 @@ func (o *pairOperation) Buffers() []bench.Buffers { return o.views[:1] }
 
 func (o *pairOperation) Notes() []string { return o.notes }
 
+// Profile implements bench.Profiler, where the library has one.
+func (o *pairOperation) Profile(on bool) error {
+	if p, ok := o.parts[0].(bench.Profiler); ok {
+		return p.Profile(on)
+	}
+	return nil
+}
+
 // Run implements bench.Operation.
 func (o *pairOperation) Run(batches, n int) (bench.Stamps, error) {
 	if first, ok := o.of[o.dims[0]].(*ncclBackend); ok {
@@ -171,10 +179,12 @@ func (o *pairOperation) Close() (err error) {
 
 // Recover implements bench.Recoverer: NCCL's communicators of both dimensions are made anew.
 func (p *Pair) Recover() error {
-	for _, d := range p.of {
-		if err := d.(bench.Recoverer).Recover(); err != nil {
-			return err
+	first, second := p.of[0].(*ncclBackend), p.of[1].(*ncclBackend)
+	err := second.abort() // before the first one connects: an operation that hangs may occupy the GPU
+	for _, next := range []func() error{first.abort, first.Recover, second.Recover, p.renumber} {
+		if err == nil {
+			err = next()
 		}
 	}
-	return p.renumber()
+	return err
 }
