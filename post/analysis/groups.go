@@ -80,18 +80,20 @@ func besides(both *Curve, alone []*Curve) []Finding {
 // interferenceOf is the largest ratio over groups and sizes. A size counts if all groups have both times.
 func interferenceOf(curves []*Curve) (f Finding, measured bool) {
 	division := curves[0].Groups.Division
-	pairs := make([][2]*Curve, division.N()) // together, alone
+	n := division.N()
+	if len(curves) != 2*n { // some are missing, or launches placed the ranks of a group on nodes in different ways
+		return f, false
+	}
+	pairs := make([][2]*Curve, n) // together, alone
 	for _, c := range curves {
 		i := 0
 		if c.Groups.Alone {
 			i = 1
 		}
-		pairs[c.Groups.Number-1][i] = c
-	}
-	// More curves than pairs: launches placed the ranks of a group on nodes in different ways.
-	if len(curves) > 2*len(pairs) || slices.ContainsFunc(pairs, func(p [2]*Curve) bool {
-		return p[0] == nil || p[1] == nil
-	}) {
+		if k := c.Groups.Number - 1; k < n && pairs[k][i] == nil {
+			pairs[k][i] = c
+			continue
+		}
 		return f, false
 	}
 	fact := notice.GroupInterference{Groups: string(division)}
