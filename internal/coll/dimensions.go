@@ -19,9 +19,9 @@ const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
 func parseDimension(s string) (Division, error) {
 	name, size, _ := strings.Cut(s, "=")
 	n, err := strconv.Atoi(size)
-	if err != nil || n < 2 || name == "" || strings.Trim(name, letters) != "" {
-		return "", fmt.Errorf("groups %q: must be a name of letters (a-z) and digits, and at least 2 ranks, as in "+
-			"tp=8", s)
+	if err != nil || n < 2 || name == "" || len(name) > 16 || strings.Trim(name, letters) != "" {
+		return "", fmt.Errorf("groups %q: must be a name of up to 16 letters (a-z) and digits, and at least 2 ranks, "+
+			"as in tp=8", s)
 	}
 	return Division(name + "=" + strconv.Itoa(n)), nil
 }

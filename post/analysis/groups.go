@@ -11,8 +11,8 @@ import (
 
 // interference compares groups that measure at the same time with the same groups alone.
 func interference(curves []*Curve, _ Options) (found []Finding) {
-	divided := slices.DeleteFunc(slices.Clone(curves), func(c *Curve) bool {
-		return !c.Groups.Divided() || c.Groups.Division.IsDimension()
+	divided := units.Where(curves, func(c *Curve) bool {
+		return c.Groups.Divided() && !c.Groups.Division.IsDimension()
 	})
 	for _, all := range alikeBut(divided, func(c *Condition) {
 		c.Groups, c.Nodes, c.PerNode = coll.Groups{Division: c.Groups.Division}, 0, 0
@@ -36,8 +36,8 @@ func besideEachOther(curves []*Curve, _ Options) (found []Finding) {
 			of := both.Condition
 			of.Case = of.In(k)
 			of.Groups.Number, of.Groups.Alone = k+1, true
-			alone = append(alone, slices.DeleteFunc(slices.Clone(curves), func(c *Curve) bool {
-				return c.Condition != of || c.Contender != both.Contender
+			alone = append(alone, units.Where(curves, func(c *Curve) bool {
+				return c.Condition == of && c.Contender == both.Contender
 			})...)
 		}
 		if len(alone) == 2 {
