@@ -153,6 +153,10 @@ func TestDimensions(t *testing.T) {
 					t.Errorf("%s: world %d, %d on a node, check %+v", r.Case, r.World, r.RanksPerNode, r.Check)
 				}
 			}
+			if notes := fmt.Sprint(f.Records[0].Notes); strings.Contains(notes, "non-blocking") !=
+				(backend == "--backend mpi") {
+				t.Errorf("notes %s", notes)
+			}
 			want := map[string]int{"tp alone all_reduce": 8, "dp alone all_gather": 8, "tp and dp all_reduce": 8}
 			if !maps.Equal(measured, want) {
 				t.Errorf("measured %v", measured)

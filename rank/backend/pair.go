@@ -106,6 +106,9 @@ func (o *pairOperation) bind(c coll.Case) error {
 		view := part.Buffers()[0]
 		view.Of = &bench.Part{Name: names[k].Name + " " + of.Collective.String(), Case: of, Rank: o.ranks[k]}
 		o.views, o.notes = append(o.views, view), append(o.notes, part.Notes()...)
+		if o.nccl == nil {
+			o.notes = append(o.notes, names[k].Name+" by MPI's non-blocking function")
+		}
 	}
 	if len(o.views) == 2 {
 		o.views[0].Beside = &o.views[1]
@@ -147,8 +150,9 @@ func (o *pairOperation) Profile(on bool) error {
 func (o *pairOperation) Run(batches, n int) (bench.Stamps, error) {
 	if o.nccl != nil {
 		last := o.nccl[o.dims[len(o.dims)-1]]
-		s, err := o.nccl[o.dims[0]].run(o.loop, batches, n, ncclCalls{failed: o.beside.Failed, issued: func() bool { return true },
-			over: last.comm.AsyncError})
+		s, err := o.nccl[o.dims[0]].run(o.loop, batches, n, ncclCalls{failed: o.beside.Failed,
+			issued: func() bool { return true },
+			over:   last.comm.AsyncError})
 		var lost *bench.OperationError
 		if errors.As(err, &lost) && lost.Status != "" {
 			_ = last.comm.Abort() // as run does with the first one where others may be inside NCCL
