@@ -153,6 +153,10 @@ func TestDimensions(t *testing.T) {
 					t.Errorf("%s: world %d, %d on a node, check %+v", r.Case, r.World, r.RanksPerNode, r.Check)
 				}
 			}
+			if notes := fmt.Sprint(f.Records[0].Notes); strings.Contains(notes, "non-blocking") !=
+				(backend == "--backend mpi") {
+				t.Errorf("notes %s", notes)
+			}
 			want := map[string]int{"tp alone all_reduce": 8, "dp alone all_gather": 8, "tp and dp all_reduce": 8}
 			if !maps.Equal(measured, want) {
 				t.Errorf("measured %v", measured)
@@ -193,7 +197,7 @@ func TestFaultInDimension(t *testing.T) {
 func TestDimensionsRefused(t *testing.T) {
 	t.Parallel()
 	for more, word := range map[string]string{
-		"--backend mpi --groups tp=2,dp=4": "tp=2 times dp=4 is 8, but the world has 4 ranks",
+		"--backend mpi --groups tp=2,dp=4": "tp=2 times dp=4 must be the 4 ranks of the world",
 		"--backend mpi -m 2":               "do not go with groups of two kinds",
 		"--backend gloo":                   "Gloo has no non-blocking operations",
 	} {

@@ -203,7 +203,8 @@ func TestPlanInDimensions(t *testing.T) {
 	s.Parts[0].Ops = []coll.RedOp{coll.Max}
 	for word, s := range map[string]*Sweep{
 		"measured with sum only":         s,
-		"tp=4 times dp=4 is 16":          in("all_reduce", "tp=4, dp=4"),
+		"tp=4 times dp=4 must be the 8":  in("all_reduce", "tp=4, dp=4"),
+		"tp=4611686018427387906 times":   in("all_reduce", "tp=4611686018427387906, dp=4"), // 8 modulo 2⁶⁴
 		"both groups are named tp":       in("all_reduce", "tp=4, tp=2"),
 		"1 groups and 1 collectives":     in("all_reduce", "tp=8"),
 		"2 groups and 1 collectives":     in("all_reduce", "tp=4, 4:strided"),

@@ -19,9 +19,9 @@ const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
 func parseDimension(s string) (Division, error) {
 	name, size, _ := strings.Cut(s, "=")
 	n, err := strconv.Atoi(size)
-	if err != nil || n < 2 || name == "" || strings.Trim(name, letters) != "" {
-		return "", fmt.Errorf("groups %q: must be a name of letters (a-z) and digits, and at least 2 ranks, as in "+
-			"tp=8", s)
+	if err != nil || n < 2 || name == "" || len(name) > 16 || strings.Trim(name, letters) != "" {
+		return "", fmt.Errorf("groups %q: must be a name of up to 16 letters (a-z) and digits, and at least 2 ranks, "+
+			"as in tp=8", s)
 	}
 	return Division(name + "=" + strconv.Itoa(n)), nil
 }
@@ -45,12 +45,11 @@ func Pair(dims []Division, collectives []Collective, world int) (Division, error
 			return "", fmt.Errorf("%s cannot run beside another collective: use one without a root, not alltoallv", c)
 		}
 	}
-	switch product := of[0].Size * of[1].Size; {
+	switch one, other := of[0].Size, of[1].Size; {
 	case of[0].Name == of[1].Name:
 		return "", fmt.Errorf("both groups are named %s: give each its own name, as in tp=8,dp=4", of[0].Name)
-	case product != world:
-		return "", fmt.Errorf("%s times %s is %d, but the world has %d ranks: both must be equal", dims[0], dims[1],
-			product, world)
+	case world%one != 0 || world/one != other: // the product may overflow
+		return "", fmt.Errorf("%s times %s must be the %d ranks of the world", dims[0], dims[1], world)
 	}
 	return d, nil
 }

@@ -39,7 +39,7 @@ func TestDivision(t *testing.T) {
 		}
 	}
 	for _, text := range []string{"", "1", "0", "-2", "x", "2:", "2:both", "2:strided:1", "2,4", "tp=1", "=2", "tp=",
-		"t:p=2", "tp=2=2"} {
+		"t:p=2", "tp=2=2", "abcdefghijklmnopq=2"} {
 		if d, err := coll.ParseDivision(text); err == nil {
 			t.Errorf("%q is %q", text, d)
 		}

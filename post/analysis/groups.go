@@ -11,8 +11,8 @@ import (
 
 // interference compares groups that measure at the same time with the same groups alone.
 func interference(curves []*Curve, _ Options) (found []Finding) {
-	divided := slices.DeleteFunc(slices.Clone(curves), func(c *Curve) bool {
-		return !c.Groups.Divided() || c.Groups.Division.IsDimension()
+	divided := units.Where(curves, func(c *Curve) bool {
+		return c.Groups.Divided() && !c.Groups.Division.IsDimension()
 	})
 	for _, all := range alikeBut(divided, func(c *Condition) {
 		c.Groups, c.Nodes, c.PerNode = coll.Groups{Division: c.Groups.Division}, 0, 0
@@ -36,8 +36,8 @@ func besideEachOther(curves []*Curve, _ Options) (found []Finding) {
 			of := both.Condition
 			of.Case = of.In(k)
 			of.Groups.Number, of.Groups.Alone = k+1, true
-			alone = append(alone, slices.DeleteFunc(slices.Clone(curves), func(c *Curve) bool {
-				return c.Condition != of || c.Contender != both.Contender
+			alone = append(alone, units.Where(curves, func(c *Curve) bool {
+				return c.Condition == of && c.Contender == both.Contender
 			})...)
 		}
 		if len(alone) == 2 {
@@ -80,18 +80,20 @@ func besides(both *Curve, alone []*Curve) []Finding {
 // interferenceOf is the largest ratio over groups and sizes. A size counts if all groups have both times.
 func interferenceOf(curves []*Curve) (f Finding, measured bool) {
 	division := curves[0].Groups.Division
-	pairs := make([][2]*Curve, division.N()) // together, alone
+	n := division.N()
+	if len(curves) != 2*n { // some are missing, or launches placed the ranks of a group on nodes in different ways
+		return f, false
+	}
+	pairs := make([][2]*Curve, n) // together, alone
 	for _, c := range curves {
 		i := 0
 		if c.Groups.Alone {
 			i = 1
 		}
-		pairs[c.Groups.Number-1][i] = c
-	}
-	// More curves than pairs: launches placed the ranks of a group on nodes in different ways.
-	if len(curves) > 2*len(pairs) || slices.ContainsFunc(pairs, func(p [2]*Curve) bool {
-		return p[0] == nil || p[1] == nil
-	}) {
+		if k := c.Groups.Number - 1; k < n && pairs[k][i] == nil {
+			pairs[k][i] = c
+			continue
+		}
 		return f, false
 	}
 	fact := notice.GroupInterference{Groups: string(division)}

@@ -58,6 +58,7 @@ func TestGroupInterference(t *testing.T) {
 	lacks(t, Interferes, "a group alone is missing", sweeps[1:]...)
 	lacks(t, Interferes, "the whole world", sound())
 	lacks(t, Scaling, "groups and a larger world", append(sweeps, sound())...)
+	lacks(t, Interferes, "a file with a group that cannot be", append(sweeps[:7], inGroup(9))...)
 }
 
 // The ratio of two kinds at once to the slower alone has the true value within its CI.

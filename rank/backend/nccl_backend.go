@@ -162,11 +162,19 @@ func (b *ncclBackend) Recover() error {
 	return nil
 }
 
-func (b *ncclBackend) reconnect() error {
+// abort ends the communicator and its operations, unless that was done before.
+func (b *ncclBackend) abort() error {
 	b.l.h.Interrupts.guard(b.l.h.Interrupts.current(), nil)
 	b.l.h.Watch.Phase("NCCL abort", 0)
 	if err := b.comm.Abort(); err != nil && !errors.Is(err, nccl.ErrClosed) {
 		return fmt.Errorf("aborting the communicator: %w", err)
+	}
+	return nil
+}
+
+func (b *ncclBackend) reconnect() error {
+	if err := b.abort(); err != nil {
+		return err
 	}
 	if err := errors.Join(b.stream.Synchronize(), b.computes.end()); err != nil {
 		return fmt.Errorf("after aborting the communicator: %w", err)

@@ -31,8 +31,9 @@ func (o *ncclOperation) beside() (loop.Part, error) {
 type Pair struct {
 	h       *Host
 	whole   *World
-	of      [2]Backend // in this rank's groups
-	ranks   [2]int     // this rank in them
+	of      [2]Backend     // in this rank's groups
+	nccl    []*ncclBackend // of, if they are NCCL's
+	ranks   [2]int         // this rank in them
 	barrier *launch.Barrier
 	number  int // NCCL: by which a rank ends the operations of all ranks
 }
@@ -41,11 +42,13 @@ type Pair struct {
 // operations of a case together, those of the first dimension before those of the second. Collective over whole.
 func NewPair(whole *World, of [2]Backend, ranks [2]int) (p *Pair, err error) {
 	p = &Pair{whole: whole, of: of, ranks: ranks}
-	switch b := of[0].(type) {
-	case *ncclBackend:
-		p.h = b.l.h
-	case *mpiBackend:
-		p.h = b.h
+	for _, b := range of {
+		switch b := b.(type) {
+		case *ncclBackend:
+			p.h, p.nccl = b.l.h, append(p.nccl, b)
+		case *mpiBackend:
+			p.h = b.h
+		}
 	}
 	if p.barrier, err = NewBarrier(whole.Group); err != nil {
 		return nil, err
@@ -103,6 +106,9 @@ func (o *pairOperation) bind(c coll.Case) error {
 		view := part.Buffers()[0]
 		view.Of = &bench.Part{Name: names[k].Name + " " + of.Collective.String(), Case: of, Rank: o.ranks[k]}
 		o.views, o.notes = append(o.views, view), append(o.notes, part.Notes()...)
+		if o.nccl == nil {
+			o.notes = append(o.notes, names[k].Name+" by MPI's non-blocking function")
+		}
 	}
 	if len(o.views) == 2 {
 		o.views[0].Beside = &o.views[1]
@@ -113,15 +119,14 @@ func (o *pairOperation) bind(c coll.Case) error {
 	if o.beside, err = loop.NewBeside(bound, o.barrier.Step, o.barrier.Context); err != nil {
 		return err
 	}
-	o.loop, err = loop.New(o.beside.Steps(), bench.MaxBatches)
-	first, ok := o.of[0].(*ncclBackend)
-	if err != nil || !ok {
+	if o.loop, err = loop.New(o.beside.Steps(), bench.MaxBatches); err != nil || o.nccl == nil {
 		return err
 	}
 	o.loop.KeepInStep()
 	o.h.Interrupts.guard(o.number, func() {
-		first.comm.Interrupt()
-		o.of[1].(*ncclBackend).comm.Interrupt()
+		for _, b := range o.nccl {
+			b.comm.Interrupt()
+		}
 	})
 	return nil
 }
@@ -133,12 +138,21 @@ func (o *pairOperation) Buffers() []bench.Buffers { return o.views[:1] }
 
 func (o *pairOperation) Notes() []string { return o.notes }
 
+// Profile implements bench.Profiler, where the library has one.
+func (o *pairOperation) Profile(on bool) error {
+	if p, ok := o.parts[0].(bench.Profiler); ok {
+		return p.Profile(on)
+	}
+	return nil
+}
+
 // Run implements bench.Operation.
 func (o *pairOperation) Run(batches, n int) (bench.Stamps, error) {
-	if first, ok := o.of[o.dims[0]].(*ncclBackend); ok {
-		last := o.of[o.dims[len(o.dims)-1]].(*ncclBackend)
-		s, err := first.run(o.loop, batches, n, ncclCalls{failed: o.beside.Failed, issued: func() bool { return true },
-			over: func() error { return last.comm.AsyncError() }})
+	if o.nccl != nil {
+		last := o.nccl[o.dims[len(o.dims)-1]]
+		s, err := o.nccl[o.dims[0]].run(o.loop, batches, n, ncclCalls{failed: o.beside.Failed,
+			issued: func() bool { return true },
+			over:   last.comm.AsyncError})
 		var lost *bench.OperationError
 		if errors.As(err, &lost) && lost.Status != "" {
 			_ = last.comm.Abort() // as run does with the first one where others may be inside NCCL
@@ -171,10 +185,12 @@ func (o *pairOperation) Close() (err error) {
 
 // Recover implements bench.Recoverer: NCCL's communicators of both dimensions are made anew.
 func (p *Pair) Recover() error {
-	for _, d := range p.of {
-		if err := d.(bench.Recoverer).Recover(); err != nil {
-			return err
+	first, second := p.nccl[0], p.nccl[1]
+	err := second.abort() // before the first one connects: an operation that hangs may occupy the GPU
+	for _, next := range []func() error{first.abort, first.Recover, second.Recover, p.renumber} {
+		if err == nil {
+			err = next()
 		}
 	}
-	return p.renumber()
+	return err
 }

@@ -101,10 +101,17 @@ func measureInDimensions(s *session, o order) (*result.Record, error) {
 	if err := inDimensions(s.worldRun, c.Groups.Division); err != nil {
 		return nil, err
 	}
-	left := s.dimensions.leftOut(int(o.Session), c)
-	over := left != nil
-	if err := launch.Broadcast(s.world.Group, &over); err != nil || over {
-		return left, err
+	left, err := launch.GatherJSON(s.world.Group, s.dimensions.leftOut(int(o.Session), c)) // groups may differ
+	if err != nil {
+		return nil, err
+	}
+	first := slices.IndexFunc(left, func(r *result.Record) bool { return r != nil }) // -1 on ranks other than 0
+	over := first >= 0
+	if err := launch.Broadcast(s.world.Group, &over); err != nil || over && first < 0 {
+		return nil, err
+	}
+	if over {
+		return left[first], nil
 	}
 	return s.observed(o, nil)
 }

@@ -26,6 +26,10 @@ static int note(struct log *l, char what, uint64_t i)
 static int on_issue(void *c, uint64_t i) { return note(c, 'i', i); }
 static int on_wait(void *c, uint64_t i) { return note(c, 'w', i); }
 static int on_sync(void *c, uint64_t i) { return note(c, 's', i); }
+static int on_start(void *c) { return note(c, 'a', 0); }
+static int on_finish(void *c) { return note(c, 'f', 0); }
+static void *start_step(void) { return (void *)on_start; }
+static void *finish_step(void) { return (void *)on_finish; }
 static step issue_step(void) { return on_issue; }
 static step wait_step(void) { return on_wait; }
 static step sync_step(void) { return on_sync; }
@@ -75,6 +79,11 @@ func (l *Log) Steps(wait, sync bool) loop.Steps {
 		s.Sync = loop.Step(C.sync_step())
 	}
 	return s
+}
+
+// Async are the log's steps of an operation that is started (a) and finished (f).
+func (l *Log) Async() loop.Async {
+	return loop.Async{Start: loop.Step(C.start_step()), Wait: loop.Step(C.finish_step()), Context: unsafe.Pointer(l.c)}
 }
 
 // Calls are the calls so far in order: "s0 i0 i1 w2".
