@@ -157,10 +157,8 @@ func (f *Fleet) night(block []point, i int) map[string]float64 {
 		}
 		if k == i-1 { // not completed
 			f.middles[p][i] = m
-		}
-		if k == i-1 && last && i > 0 {
-			for _, s := range f.nights[k] {
-				if len(s.entries[p]) > 0 && !had[s.name] {
+			for _, s := range f.nights[max(0, k)] {
+				if last && s.entries[p] != nil && !had[s.name] {
 					f.results = append(f.results, fleetResult{Node: s.name, Verdict: notice.MissingTonight, at: p})
 				}
 			}
