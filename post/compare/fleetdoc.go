@@ -69,7 +69,8 @@ func (f *Fleet) Document(kept func([]notice.Notice) []notice.Notice) *document.D
 
 // Charts are the files of the history of the worst nodes. There are none without a ratio.
 func (f *Fleet) Charts() []atomicfile.Named {
-	figure := plot.Figure{Page: plot.Page{Title: "Slowest nodes", Rehearsed: simulated(f.nights[len(f.nights)-1]) != nil},
+	made := simulated(f.nights[len(f.nights)-1]) != nil
+	figure := plot.Figure{Page: plot.Page{Title: "Slowest nodes", Rehearsed: made},
 		X: plot.Axis{Label: "night (the last is tonight)", Unit: plot.Linear},
 		Y: plot.Axis{Label: "bandwidth / fleet's median", Unit: plot.Times}}
 	for _, r := range f.nodes {
