@@ -53,9 +53,9 @@ differences between the sides. docs/compare.md has the formulas and a nightly
 check.
 
 With --baseline it compares nodes, or sets of nodes, of tonight (what is named)
-with the fleet, and with their own earlier nights (DIR). The verdicts are below
-(the fleet), failed, slower (than before), within, without-verdict (fewer than 8
-nodes).`,
+with the fleet, and with their own earlier nights (DIR). The verdicts: failed,
+below (the fleet), slower (than before), missing, within, without-verdict (fewer
+than 8 nodes).`,
 		Example: `  post compare baseline results
   post compare --by variant results
   post compare --fail-above 5% baseline tonight        # exit status 7 if worse

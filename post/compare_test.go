@@ -336,7 +336,8 @@ func TestCompareFleet(t *testing.T) {
 				if run.Start = run.Start.AddDate(0, 0, night); node == 5 && night == 1 {
 					slower(1.5)(run, records, end)
 				}
-				if node == 7 && night == 1 {
+				if node == 7 && night == 1 { // a failure is worse than being slow
+					slower(1.3)(run, records, end)
 					records[0].Status, records[0].Time = result.Failed, nil
 				}
 				if node == 9 {
@@ -350,7 +351,7 @@ func TestCompareFleet(t *testing.T) {
 	files := filepath.Join(dir, "files")
 	code := exitCode(run(t.Context(), []string{"compare", "--baseline", dir, "--fail-above", "10%", "-o", files,
 		filepath.Join(dir, "tonight")}, &stdout, &stderr), &stderr)
-	if code != codeExceeded || !strings.Contains(stderr.String(), "1 node worse than") ||
+	if code != codeExceeded || !strings.Contains(stderr.String(), "2 nodes worse than --fail-above allows, 1 node failed") ||
 		strings.Count(stderr.String(), "wrote") != 3 {
 		t.Errorf("exit %d, %s%s", code, &stdout, &stderr)
 	}

@@ -90,7 +90,7 @@ func init() {
 		SourceReports{}, RanksContradicted{}, RowTorn{}, LineNotImported{}, RunSignalled{}, RunHung{}, RankGone{},
 		Published{}, NoPublished{}, RankCrashed{}, SourceIncomplete{}, NoBucketValues{}, BestBucket{},
 		StepComputation{}, StepPointsMissing{},
-		FleetNodes{}, FleetBasis{},
+		FleetNodes{}, FleetSlower{}, FleetBasis{},
 		ExposedCommunication{}, NoExposedCommunication{}, CommunicationNegligible{}, CommunicationLocal{},
 		StepInterference{}, ReportLeftOut{}, MoreStepRuns{})
 }

@@ -5,18 +5,24 @@ package notice
 // FleetVerdict is how a node compares.
 type FleetVerdict string
 
-// The verdicts. The worst comes first in the alphabet.
+// The verdicts.
 const (
-	BelowFleet       FleetVerdict = "below"
 	FailedTonight    FleetVerdict = "failed"
+	BelowFleet       FleetVerdict = "below"
 	SlowerThanBefore FleetVerdict = "slower"
+	MissingTonight   FleetVerdict = "missing"
 	WithinFleet      FleetVerdict = "within"
 	WithoutVerdict   FleetVerdict = "without-verdict"
 )
 
+// FleetVerdicts has the worst first.
+var FleetVerdicts = []FleetVerdict{FailedTonight, BelowFleet, SlowerThanBefore, MissingTonight, WithinFleet,
+	WithoutVerdict}
+
 var fleetVerdictTexts = map[FleetVerdict]string{BelowFleet: "slower than the fleet",
 	FailedTonight: "failed where others did not", SlowerThanBefore: "slower than in earlier nights",
-	WithinFleet: "within the fleet", WithoutVerdict: "without a verdict"}
+	MissingTonight: "without points of the night before", WithinFleet: "within the fleet",
+	WithoutVerdict: "without a verdict"}
 
 func (v FleetVerdict) String() string { return fleetVerdictTexts[v] }
 
@@ -31,6 +37,13 @@ type FleetNodes struct {
 	Since   string       `json:"since,omitempty"` // a date, or tonight
 }
 
+// FleetSlower reports that the median of the fleet is slower than in earlier nights.
+type FleetSlower struct {
+	Ratio SideRatio `json:"ratio"`
+	Where string    `json:"where"`
+	Since string    `json:"since"` // a date, or tonight
+}
+
 // FleetBasis reports what verdicts are based on.
 type FleetBasis struct {
 	Alpha  Share `json:"alpha"`
@@ -39,5 +52,6 @@ type FleetBasis struct {
 }
 
 // Code identifies the notice, as all methods below do.
-func (FleetNodes) Code() Code { return "fleet-nodes" }
-func (FleetBasis) Code() Code { return "fleet-basis" }
+func (FleetNodes) Code() Code  { return "fleet-nodes" }
+func (FleetSlower) Code() Code { return "fleet-slower" }
+func (FleetBasis) Code() Code  { return "fleet-basis" }

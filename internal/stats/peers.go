@@ -2,6 +2,7 @@ package stats
 
 import (
 	"maps"
+	"math"
 	"slices"
 )
 
@@ -11,13 +12,21 @@ const MinPeers = 8
 // PeerTails returns for each of MinPeers or more values the probability of one as high above the median, if all are
 // normal with the same mean and variance; 1 at or below the median, nil of fewer. Up to half of the values may be
 // outliers. The probabilities are those of Student with peerShare·(n−1) degrees of freedom, an upper bound by
-// simulation, or with peerTails, which also bounds them for tails like those of Student with 5.
+// simulation, or with peerTails (of more than 100 values, 5/6 of it), for tails like those of Student with 5.
 func PeerTails[K comparable](of map[K]float64) map[K]float64 {
 	x := slices.Collect(maps.Values(of))
 	if len(x) < MinPeers {
 		return nil
 	}
 	center, s, df, p := Median(x), qn(x), min(peerShare*float64(len(x)-1), peerTails), map[K]float64{}
+	if len(x) > 100 { // farther into the tails
+		df *= 5. / 6
+	}
+	if s == 0 { // ties; the mean distance, as for normal values
+		for _, v := range x {
+			s += math.Sqrt(math.Pi/2) * math.Abs(v-center) / float64(len(x))
+		}
+	}
 	for k, v := range of {
 		if p[k] = 1; v > center {
 			p[k] = studentTail(df, (v-center)/s)

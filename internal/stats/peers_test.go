@@ -26,6 +26,13 @@ func TestPeerTails(t *testing.T) {
 		}
 		wantPercent(t, fmt.Sprint(n, " nodes"), wrong, 0, 1)
 	}
+	ties := slices.Repeat([]float64{1, 1, 1, 2, 2}, 8)
+	ties[0] = 20
+	for i, p := range PeerTails(numbered(ties)) {
+		if p < 1e-4 != (i == 0) {
+			t.Errorf("value %d of ties: p = %g", i, p)
+		}
+	}
 	x := normal.sample(seeded(1), 20)
 	for i := range 8 {
 		x[i] += 30

@@ -27,25 +27,29 @@ const (
 // set of nodes, in a night: its letter is the date.
 type Fleet struct {
 	*Options
-	nights  [][]*side       // in order; the last is tonight's
-	judged  map[string]bool // nodes of tonight
-	results []fleetResult   // the worst first
-	nodes   []fleetResult   // the worst of each node
+	nights  [][]*side           // in order; the last is tonight's
+	judged  map[string]bool     // nodes of tonight
+	middles map[point][]float64 // medians of the fleet by night; 0 without one
+	results []fleetResult       // the worst first
+	nodes   []fleetResult       // the worst of each node
 	tests   int
 }
 
-// tonight is the night of the sides to judge.
-const tonight = "tonight"
+const (
+	tonight    = "tonight" // is the night of the sides to judge
+	wholeFleet = "(fleet)" // is in place of a node
+)
 
-// levels are, by night and node, the natural logarithms of a node's time over the median of the fleet in that night.
+// levels are, by night and node, the natural logarithms of a node's time over the median of the fleet in that night;
+// of the whole fleet, of its median over that of earlier nights.
 type levels []map[string]float64
 
-// fleetResult is the worst block of sizes of a table on a node.
+// fleetResult is a block of sizes on a node.
 type fleetResult struct {
 	Node    string              `json:"node"`
 	Verdict notice.FleetVerdict `json:"verdict"`
 	Ratio   float64             `json:"ratio,omitempty"` // of times: to the fleet, or of what is slower to its history
-	P       float64             `json:"p"`               // times the number of tests
+	P       float64             `json:"p,omitempty"`     // times the number of tests
 	Since   string              `json:"since,omitempty"` // of a slow node
 	at      point               // the largest of the block
 	levels  levels
@@ -54,24 +58,27 @@ type fleetResult struct {
 // NewFleet judges the nodes of o.Args by all results there and in the folder baseline. The error of a wrong call is
 // a usage.Error.
 func NewFleet(ctx context.Context, o *Options, baseline string) (*Fleet, []notice.Notice, error) {
-	if o.NoSteps = true; o.Divide {
-		return nil, nil, usage.New(errors.New("--baseline excludes --by"))
+	if o.NoSteps = true; o.Divide || o.Base != "" {
+		return nil, nil, usage.New(errors.New("--baseline excludes --by and --base"))
 	}
 	f, ids := &Fleet{Options: o, judged: map[string]bool{}}, map[string]bool{}
 	var sides []*side
 	var pool *side
+	var last time.Time
 	var notes []notice.Notice
 	for i, args := range [][]string{o.Args, {baseline}} {
 		data, passed, err := input.Merge(ctx, args, o.MergeOptions)
 		if err != nil {
 			return nil, nil, err
 		}
-		runs := slices.DeleteFunc(data.Runs(), func(r *result.Run) bool { return ids[r.ID] })
+		known := func(r *result.Run) bool { return ids[r.ID] || i == 1 && r.Start.After(last) }
+		runs := slices.DeleteFunc(data.Runs(), known)
 		if notes = append(notes, passed...); len(runs) == 0 {
-			return nil, nil, usage.New(fmt.Errorf("%s has the same runs as tonight: name earlier ones", baseline))
+			return nil, nil, usage.New(fmt.Errorf("%s has no runs before tonight's: name earlier ones", baseline))
 		}
 		if i == 0 {
 			pool = newSide("", "", data, runs)
+			last = pool.runs[len(runs)-1].Start
 		}
 		key := func(r *result.Run) [2]string {
 			if i == 0 {
@@ -101,10 +108,13 @@ func NewFleet(ctx context.Context, o *Options, baseline string) (*Fleet, []notic
 	for _, data := range datasets(sides) {
 		notes = append(notes, data.Notes()...)
 	}
+	notes = distinct(append(notes, found...))
 	f.nights = units.GroupBy(sides, func(s *side) string { return s.letter }) // tonight's, then the oldest
 	f.nights = append(f.nights[1:], f.nights[0])
-	f.judge(g.points)
-	return f, distinct(append(notes, found...)), nil
+	if f.judge(g.points); f.results == nil {
+		return nil, nil, &result.NothingError{Problems: notes}
+	}
+	return f, notes, nil
 }
 
 // nodeOf names the node of a run, or the set of nodes.
@@ -116,12 +126,14 @@ func nodeOf(r *result.Run) string {
 }
 
 // night returns the levels of the nodes in the i-th night, each the median of a block of points that enough nodes have.
-// Where too few of tonight have a point, nights before complete the fleet.
+// Where too few of tonight have a point, nights before complete the fleet; else nodes without one that the last night
+// before has are missing.
 func (f *Fleet) night(block []point, i int) map[string]float64 {
 	all, last := map[string][]float64{}, i == len(f.nights)-1
 	for _, p := range block {
-		times := map[string]float64{}
-		for k := i; k == i || last && k >= 0 && len(times) > 0 && len(times) < stats.MinPeers; k-- {
+		times, had := map[string]float64{}, map[string]bool{}
+		k := i
+		for ; k == i || last && k >= 0 && len(times) > 0 && len(times) < stats.MinPeers; k-- {
 			for _, s := range f.nights[k] {
 				if t := medians(s.entries[p], seconds); len(t) > 0 && times[s.name] == 0 {
 					times[s.name] = timesOf(t, nil).Time
@@ -130,6 +142,7 @@ func (f *Fleet) night(block []point, i int) map[string]float64 {
 		}
 		few, m := len(times) < stats.MinPeers, stats.Median(slices.Collect(maps.Values(times)))
 		for _, s := range f.nights[i] {
+			had[s.name] = s.entries[p] != nil
 			r := fleetResult{Node: s.name, Verdict: notice.FailedTonight, at: p}
 			if few {
 				r.Verdict = notice.WithoutVerdict
@@ -141,6 +154,14 @@ func (f *Fleet) night(block []point, i int) map[string]float64 {
 		}
 		if few {
 			continue
+		}
+		if k == i-1 { // not completed
+			f.middles[p][i] = m
+			for _, s := range f.nights[max(0, k)] {
+				if last && s.entries[p] != nil && !had[s.name] {
+					f.results = append(f.results, fleetResult{Node: s.name, Verdict: notice.MissingTonight, at: p})
+				}
+			}
 		}
 		for node, t := range times {
 			all[node] = append(all[node], math.Log(t/m))
@@ -155,6 +176,10 @@ func (f *Fleet) night(block []point, i int) map[string]float64 {
 
 // judge finds the worst block of each table on each node. The Bonferroni correction is over all tests.
 func (f *Fleet) judge(points []point) {
+	f.middles = map[point][]float64{}
+	for _, p := range points {
+		f.middles[p] = make([]float64, len(f.nights))
+	}
 	for _, table := range units.GroupBy(points, point.table) {
 		for block := range slices.Chunk(table, blockSize) {
 			var l levels
@@ -183,17 +208,39 @@ func (f *Fleet) judge(points []point) {
 					}
 				}
 			}
+			f.whole(block, l) // last: it is no peer
 		}
 	}
 	for i := range f.results {
 		f.decide(&f.results[i])
 	}
+	rank := func(r fleetResult) int { return slices.Index(notice.FleetVerdicts, r.Verdict) }
 	slices.SortFunc(f.results, func(a, b fleetResult) int {
-		return cmp.Or(cmp.Compare(a.Verdict, b.Verdict), cmp.Compare(b.Ratio, a.Ratio), cmp.Compare(a.Node, b.Node),
+		return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(b.Ratio, a.Ratio), cmp.Compare(a.Node, b.Node),
 			a.at.compare(b.at), cmp.Compare(a.P, b.P))
 	})
-	f.results = firsts(f.results, func(r fleetResult) any { return [2]any{r.Node, r.at.table()} })
 	f.nodes = firsts(f.results, func(r fleetResult) any { return r.Node })
+}
+
+// whole adds the levels of the whole fleet, and its result where it is slower than before.
+func (f *Fleet) whole(block []point, l levels) {
+	for i := range l {
+		var of []float64
+		for _, p := range block {
+			known := func(v float64) bool { return v > 0 }
+			past := units.Where(f.middles[p][:len(l)-1], known)
+			if m := f.middles[p][i]; m > 0 && len(past) >= minNights {
+				of = append(of, math.Log(m/stats.Median(past)))
+			}
+		}
+		if of != nil {
+			l[i][wholeFleet] = stats.Median(of)
+		}
+	}
+	if ratio := math.Exp(l[len(l)-1][wholeFleet]); ratio > 1+f.Limits.Margin {
+		f.results = append(f.results, fleetResult{Node: wholeFleet, Verdict: notice.SlowerThanBefore, Ratio: ratio,
+			at: block[len(block)-1], levels: l})
+	}
 }
 
 // firsts are the first results of each key.
@@ -228,16 +275,20 @@ func (f *Fleet) decide(r *fleetResult) {
 
 // Exceeded is the error of nodes that --fail-above does not allow.
 func (f *Fleet) Exceeded() error {
-	e := &ExceededError{Of: "node"}
-	for _, r := range f.nodes {
+	failed, worse := map[string]bool{}, map[string]bool{}
+	for _, r := range f.results {
 		if r.Verdict == notice.FailedTonight {
-			e.Fail++
+			failed[r.Node] = true
 		} else if r.Since != "" && r.Ratio > 1+f.Limits.FailAbove {
-			e.Worse++
+			worse[r.Node] = true
 		}
 	}
-	if f.Limits.FailAbove == 0 || e.Worse+e.Fail == 0 {
+	if f.Limits.FailAbove == 0 || len(worse)+len(failed) == 0 {
 		return nil
+	}
+	e := &ExceededError{Worse: len(worse), Fail: len(failed), Of: "node"}
+	if worse[wholeFleet] {
+		e.Worse = len(f.judged)
 	}
 	return e
 }

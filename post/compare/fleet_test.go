@@ -78,7 +78,7 @@ func times(is bool, factor float64) float64 {
 	return 1
 }
 
-// Each case slows one node of several, in 5 nights and tonight, while the whole fleet is slower tonight.
+// Each case slows one node of several, in 5 nights and tonight; in "fleet", the whole fleet is slower tonight.
 func TestFleetVerdicts(t *testing.T) {
 	for name, c := range map[string]struct {
 		nodes  int
@@ -95,10 +95,12 @@ func TestFleetVerdicts(t *testing.T) {
 		"in margin":    {16, func(int, int) float64 { return 1.01 }, notice.WithinFleet, ""},
 		"few nodes":    {7, func(int, int) float64 { return 2 }, notice.WithoutVerdict, ""},
 		"alone":        {16, func(n, _ int) float64 { return times(n == 5, 1.1) }, notice.BelowFleet, tonight},
+		"missing":      {16, func(n, _ int) float64 { return times(n == 5, 0) }, notice.MissingTonight, ""},
+		"fleet":        {16, func(int, int) float64 { return 1 }, notice.WithinFleet, ""},
 	} {
 		noise := scatter(1, false)
 		f := made(c.nodes, 5, func(night, node, size int) float64 {
-			v := noise(night, node, size) * times(night == 5 && name != "alone", 1.2)
+			v := noise(night, node, size) * times(night == 5 && name == "fleet", 1.2)
 			switch {
 			case node == 3:
 				return v * c.factor(night, size)
@@ -109,11 +111,11 @@ func TestFleetVerdicts(t *testing.T) {
 		})
 		for _, r := range f.nodes {
 			if r.Node == "node3" && (r.Verdict != c.want || r.Since != c.since) ||
-				r.Node != "node3" && r.Since != "" {
-				t.Errorf("%s: %+v", name, r)
+				r.Node != "node3" && (r.Since != "") != (r.Node == wholeFleet && name == "fleet") {
+				t.Errorf("%s: %s %s since %s", name, r.Node, r.Verdict, r.Since)
 			}
 		}
-		if slow := f.Exceeded() != nil; slow != (c.since != "") {
+		if slow := f.Exceeded() != nil; slow != (c.since != "" || name == "fleet") {
 			t.Errorf("%s: exceeded %v", name, slow)
 		}
 	}
