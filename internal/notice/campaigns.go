@@ -14,16 +14,11 @@ type LaunchRefused struct {
 
 // LaunchCutOff reports results without an end.
 type LaunchCutOff struct {
-	Start   AtStart `json:"at_start,omitempty"`
-	Backend string  `json:"backend,omitempty"` // that it did not begin to measure,
-	World   int     `json:"world,omitempty"`   // in a world of this size
-	Points  int     `json:"points"`
+	Start   bool   `json:"at_start,omitempty"`
+	Backend string `json:"backend,omitempty"` // that it did not begin to measure,
+	World   int    `json:"world,omitempty"`   // in a world of this size
+	Points  int    `json:"points"`
 }
-
-// AtStart states that no file has a whole first line.
-type AtStart bool
-
-func (AtStart) String() string { return "at its start" }
 
 // LaunchStopped reports results that end before the plan of the launch does.
 type LaunchStopped struct {
@@ -41,19 +36,9 @@ type LaunchPointsFailed struct {
 
 // CampaignJobs reports the jobs that lack a launch.
 type CampaignJobs struct {
-	Queue QueueKnown `json:"queue_known"`
-	Jobs  int        `json:"jobs"`
-	Limit string     `json:"time_limit"` // of a job, as Slurm reads it
-}
-
-// QueueKnown states that jobs in the queue are known, and not counted.
-type QueueKnown bool
-
-func (q QueueKnown) String() string {
-	if q {
-		return "to submit"
-	}
-	return "not done, queued ones included"
+	Queue bool   `json:"queue_known"`
+	Jobs  int    `json:"jobs"`
+	Limit string `json:"time_limit"` // of a job, as Slurm reads it
 }
 
 // CampaignQueued reports that the queue has all launches that are not done.

@@ -59,7 +59,7 @@ type LaunchesMissing struct {
 	Have    []Having `json:"have"`
 	Needed  int      `json:"needed"`
 	What    Repeats  `json:"what"`
-	Extreme Extreme  `json:"bounds_are_extremes,omitempty"`
+	Extreme bool     `json:"bounds_are_extremes,omitempty"`
 }
 
 // Having is the number of launches of a side.
@@ -80,11 +80,6 @@ const (
 )
 
 func (r Repeats) String() string { return TextOf(r) }
-
-// Extreme states that bounds are the minimum and the maximum.
-type Extreme bool
-
-func (e Extreme) String() string { return "bounds of these points are the minimum and the maximum" }
 
 // VerdictBasis reports what p and the intervals are computed from.
 type VerdictBasis struct {

@@ -62,7 +62,7 @@ type Outlier struct {
 	Scatter units.Share       `json:"scatter"`          // of the curve
 	Chance  units.Probability `json:"chance"`           // that a curve without it shows as much
 	Beside  []Value           `json:"beside,omitempty"`
-	Once    Once              `json:"one_launch,omitempty"`
+	Once    bool              `json:"one_launch,omitempty"`
 }
 
 // Sigma is a distance in standard errors.
@@ -74,11 +74,6 @@ func (s Sigma) String() string {
 	}
 	return fmt.Sprintf("%.1f", float64(s))
 }
-
-// Once states that a curve was measured in one launch.
-type Once bool
-
-func (o Once) String() string { return "Measured in one launch: repeat it before acting on it." }
 
 // Drop reports that bandwidth of a few sizes is below its trend.
 type Drop struct{ Outlier }
@@ -93,7 +88,7 @@ type Switch struct {
 	Before    Value        `json:"before"`
 	After     Value        `json:"after"`
 	Path      PathChange   `json:"path"`
-	Once      Once         `json:"one_launch,omitempty"`
+	Once      bool         `json:"one_launch,omitempty"`
 }
 
 // PathChange is the library's algorithm, protocol and channels on both sides of a switch; empty where not recorded.
@@ -178,14 +173,7 @@ type PoorScaling struct {
 	Factor   units.Factor    `json:"factor"` // of the times
 	Interval Interval        `json:"interval"`
 	Others   []WorldLoss     `json:"others,omitempty"`
-	OneNode  OneNode         `json:"one_node,omitempty"`
-}
-
-// OneNode states that a world is on one node.
-type OneNode bool
-
-func (o OneNode) String() string {
-	return "Ranks of one node share its memory and links: no setting avoids this loss."
+	OneNode  bool            `json:"one_node,omitempty"`
 }
 
 // WorldLoss is the loss of another world.
@@ -244,14 +232,7 @@ type LaunchVariation struct {
 	SlowAt   int           `json:"launch_sizes,omitempty"`
 	Host     string        `json:"host,omitempty"` // of its rank 0
 	Start    string        `json:"start,omitempty"`
-	Imported Files         `json:"imported,omitempty"`
-}
-
-// Files states that each imported file counts as a launch.
-type Files bool
-
-func (f Files) String() string {
-	return "Each imported file counts as one launch; whether all were started the same way is unknown."
+	Imported bool          `json:"imported,omitempty"`
 }
 
 // BelowPeak reports that the best bus bandwidth is far below the peak of the links.

@@ -83,13 +83,8 @@ type SlowNode struct {
 	Nodes  NodeOrLink `json:"nodes"`
 	Part   SlowPart   `json:"part"`
 	Alone  Multiple   `json:"alone,omitempty"`
-	NotYet NotAlone   `json:"not_alone,omitempty"`
+	NotYet bool       `json:"not_alone,omitempty"`
 }
-
-// NotAlone is that a part was not measured again alone.
-type NotAlone bool
-
-func (NotAlone) String() string { return "It was not measured alone." }
 
 // SlowTogether reports a node or a link that is slow only while the others measure too.
 type SlowTogether struct {
@@ -127,7 +122,7 @@ type UnclearHalves struct {
 
 // NoSlowNode reports that no node or link is slow.
 type NoSlowNode struct {
-	What     Sought    `json:"links"`
+	What     bool      `json:"links"`
 	Nodes    Within    `json:"nodes,omitempty"`
 	Pairs    Within    `json:"pairs,omitempty"`
 	GPUs     Within    `json:"gpus,omitempty"`
@@ -135,16 +130,6 @@ type NoSlowNode struct {
 	Noise    Within    `json:"noise,omitempty"` // of a time, where it is large
 	Unseen   Within    `json:"unseen,omitempty"`
 	Suspects []Cleared `json:"suspects,omitempty"`
-}
-
-// Sought is whether links were looked for too, not nodes alone.
-type Sought bool
-
-func (s Sought) String() string {
-	if s {
-		return "node or link"
-	}
-	return "node"
 }
 
 // Cleared is a node or a link that took long in the rounds, and not again.

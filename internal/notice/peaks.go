@@ -15,19 +15,9 @@ type PeakNVLink struct {
 	Links      int            `json:"links"`      // of a GPU
 	Each       units.LinkRate `json:"each"`       // bytes per second in one direction
 	Device     string         `json:"device,omitempty"`
-	Drawn      Drawn          `json:"from_topology,omitempty"`
-	Nodes      JoinsNodes     `json:"between_nodes,omitempty"`
+	Drawn      bool           `json:"from_topology,omitempty"`
+	Nodes      bool           `json:"between_nodes,omitempty"`
 }
-
-// Drawn states that the links are those of the recorded topology.
-type Drawn bool
-
-func (d Drawn) String() string { return "from the recorded topology" }
-
-// JoinsNodes states that NVLink connects the nodes.
-type JoinsNodes bool
-
-func (j JoinsNodes) String() string { return "no RDMA port moved data, so NVLink connects the nodes" }
 
 // PeakPCIe reports that PCIe limits the bus bandwidth.
 type PeakPCIe struct {

@@ -32,9 +32,9 @@ type StepOverlap struct {
 	Overlap      ShareEstimate `json:"overlap"` // by the wall clock
 	OverlapNote  OverlapNote   `json:"overlap_note,omitempty"`
 	ByIntervals  *units.Share  `json:"overlap_by_intervals,omitempty"`
-	IntervalNote IntervalNote  `json:"interval_note,omitempty"`
+	IntervalNote string        `json:"interval_note,omitempty"`
 	Bound        *units.Share  `json:"overlap_bound,omitempty"`
-	Disturbed    Disturbed     `json:"disturbed,omitempty"`
+	Disturbed    string        `json:"disturbed,omitempty"`
 	FewRounds
 }
 
@@ -54,25 +54,11 @@ func (n OverlapNote) String() string {
 	return "not significant"
 }
 
-// IntervalNote qualifies the overlap by intervals.
-type IntervalNote string
-
 // UntilSeen is where an operation counts until a call of the library sees its end.
-const UntilSeen IntervalNote = "until-seen"
-
-func (IntervalNote) String() string {
-	return "where an operation lasts until a library call detects its end"
-}
-
-// Disturbed is whether the values contradict each other.
-type Disturbed string
+const UntilSeen = "until-seen"
 
 // BeyondBound is an overlap above its maximum.
-const BeyondBound Disturbed = "beyond-bound"
-
-func (Disturbed) String() string {
-	return "The overlap exceeds this maximum: other work disturbed the measurement, so do not trust these values"
-}
+const BeyondBound = "beyond-bound"
 
 // CommunicationNegligible reports a step in which next to no time is communication.
 type CommunicationNegligible struct{}

@@ -104,7 +104,7 @@ type StepPointsMissing struct {
 	Counts     []PointCount `json:"counts"`
 	Wrong      int          `json:"wrong,omitempty"`
 	Unfinished int          `json:"unfinished,omitempty"`
-	Elsewhere  Elsewhere    `json:"elsewhere,omitempty"` // the run continues one that was not read
+	Elsewhere  string       `json:"elsewhere,omitempty"` // the run continues one that was not read
 }
 
 // PointCount is how many points have a status.
@@ -115,12 +115,5 @@ type PointCount struct {
 
 func (c PointCount) String() string { return fmt.Sprintf("%d %s", c.Points, c.Status) }
 
-// Elsewhere is where points that are not here may be.
-type Elsewhere string
-
 // InContinuedRun is a run that this one continues.
-const InContinuedRun Elsewhere = "continued-run"
-
-func (Elsewhere) String() string {
-	return "The run that this one continues was not read, and may have some of them"
-}
+const InContinuedRun = "continued-run"

@@ -11,8 +11,8 @@ import (
 )
 
 // template is a text with the fields of a struct in braces: "{Rank}". "{Points point}" is a number with its noun.
-// Text in brackets is left out if one of its fields is empty: zero, "", or an empty list. A detail that is
-// "{Ranks...}" alone is a sentence for each element of the list.
+// "{Warned?one text|another}" is the one unless the field is empty: zero, "", or an empty list. Text in brackets is left
+// out if one of its fields is empty. A detail that is "{Ranks...}" alone is a sentence for each element of the list.
 type template []part
 
 // part is one piece of a template: a text, a field, or text in brackets.
@@ -20,6 +20,7 @@ type part struct {
 	text     string
 	field    string
 	noun     string
+	choice   []string // of texts: if the field is not empty, and if it is
 	each     bool
 	optional template
 }
@@ -52,6 +53,11 @@ func parseUntil(text string, inside bool) (t template, rest string) {
 			name, after, closed := strings.Cut(text, "}")
 			if !closed {
 				panic("notice: { without } before " + text)
+			}
+			name, texts, chosen := strings.Cut(name, "?")
+			if chosen {
+				t, text = append(t, part{field: name, choice: strings.Split(texts+"|", "|")}), after
+				continue
 			}
 			field, noun, _ := strings.Cut(name, " ")
 			field, each := strings.CutSuffix(field, "...")
@@ -126,6 +132,10 @@ func (t template) write(b *strings.Builder, lo, hi reflect.Value) {
 			if !p.optional.lacks(hi) {
 				p.optional.write(b, lo, hi)
 			}
+		case p.choice != nil && empty(hi.FieldByName(p.field)):
+			b.WriteString(p.choice[1])
+		case p.choice != nil:
+			b.WriteString(p.choice[0])
 		case p.field != "":
 			from, to := lo.FieldByName(p.field), hi.FieldByName(p.field)
 			text := Word(to.Interface())
@@ -145,13 +155,11 @@ func (t template) write(b *strings.Builder, lo, hi reflect.Value) {
 // lacks reports whether a field of the template is empty; fields of brackets inside do not count.
 func (t template) lacks(of reflect.Value) bool {
 	return slices.ContainsFunc(t, func(p part) bool {
-		if p.field == "" {
-			return false
-		}
-		v := of.FieldByName(p.field)
-		return v.IsZero() || v.Kind() == reflect.Slice && v.Len() == 0
+		return p.field != "" && empty(of.FieldByName(p.field))
 	})
 }
+
+func empty(v reflect.Value) bool { return v.IsZero() || v.Kind() == reflect.Slice && v.Len() == 0 }
 
 // Word writes a value: what knows how to write itself does, lists have commas.
 func Word(v any) string {

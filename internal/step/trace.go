@@ -74,7 +74,7 @@ func (t *Trace) Write(w io.Writer) error {
 	about.Text = notice.Paragraph(profiles.OwnTrace{
 		Tool: t.Tool, Model: about.Model, Step: about.Step, Backend: t.Backend,
 		Computing: profiles.Computer{By: t.Computing, OnHost: about.OnHost, Simulated: t.Rehearsed},
-		Events:    profiles.EventTimes(t.GPU != "" && !t.Rehearsed),
+		Events:    t.GPU != "" && !t.Rehearsed,
 	})
 	f := traceFile{Schema: 1, Unit: "ms", Name: fmt.Sprintf("rank%d.json", t.Rank), Events: t.events(), About: about,
 		Devices: []device{{t.Device, cmp.Or(t.GPU, "CPU, "+t.Computing)}}}

@@ -115,7 +115,7 @@ func TestDrop(t *testing.T) {
 		t.Errorf("%+v", f)
 	}
 	if !closeTo(drop.Depth, 0.34, 0.01) || drop.Slower != 0 || drop.Sigma < 4 || len(drop.Beside) != 2 ||
-		drop.Beside[0].Size != 2<<20 || drop.Beside[1].Size != 16<<20 || !bool(drop.Once) {
+		drop.Beside[0].Size != 2<<20 || drop.Beside[1].Size != 16<<20 || !drop.Once {
 		t.Errorf("%+v", drop)
 	}
 	only[notice.Drop](t, edited(without(1<<20, 1<<20, slower(4<<20, 8<<20, 1.5))))
@@ -333,7 +333,7 @@ func TestVariation(t *testing.T) {
 		severity notice.Severity
 		factor   float64
 		launch   string
-		imported notice.Files
+		imported bool
 	}{
 		"a little": {edited(inLaunch(2, 1.3), launches(4)), notice.Info, 1.3, "launch-2", false},
 		"more":     {edited(inLaunch(2, 1.6), launches(4)), notice.Warning, 1.6, "launch-2", false},

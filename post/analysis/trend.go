@@ -97,7 +97,7 @@ func anomalies(c *Curve, t curveTrend) (found []Finding) {
 			Scatter: units.Share(t.Noise),
 			Chance:  units.Probability(a.Chance),
 			Beside:  c.neighbours(from, to),
-			Once:    notice.Once(len(c.Launches) == 1),
+			Once:    len(c.Launches) == 1,
 		}
 		if c.BusBW(c.best()) > 20*c.BusBW(deepest) { // bandwidth of sizes this small is not relevant
 			o.Depth, o.Slower = 0, units.Factor(1/(1-a.Depth))
@@ -152,7 +152,7 @@ func jumps(c *Curve, t curveTrend) (found []Finding) {
 			Before:    c.value(before),
 			After:     c.value(after),
 			Path:      c.pathChange(before, after),
-			Once:      notice.Once(len(c.Launches) == 1),
+			Once:      len(c.Launches) == 1,
 		}
 		found = append(found,
 			c.finding(fact, severity, weight, c.Points[before].SizeBytes, c.Points[after].SizeBytes))

@@ -80,7 +80,7 @@ func variationOf(c *Curve) []Finding {
 		),
 		Slowest:  units.Seconds(slices.Max(p.Launches)),
 		Median:   units.Factor(middle),
-		Imported: notice.Files(c.Imported()),
+		Imported: c.Imported(),
 	}
 	if i := slices.Index(slowest, slices.Max(slowest)); 3*slowest[i] >= 2*len(spreads) {
 		fact.Launch, fact.SlowAt = units.Truncate(c.Launches[i], 18), slowest[i]

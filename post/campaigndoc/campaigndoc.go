@@ -204,7 +204,7 @@ func (s *State) rest(queueKnown bool) notice.Fact {
 		return notice.CampaignDone{Folder: s.Dir}
 	}
 	return notice.CampaignJobs{
-		Queue: notice.QueueKnown(queueKnown), Jobs: jobs, Limit: s.Sbatch.Time,
+		Queue: queueKnown, Jobs: jobs, Limit: s.Sbatch.Time,
 	}
 }
 

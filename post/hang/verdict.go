@@ -194,7 +194,7 @@ func (a *analysis) missing(c *candidate) {
 	}
 	a.setMissing(hangs.RankMissing{
 		Ranks: c.culprits, Call: c.call(), Waiting: waiting, Last: lastCommon(c),
-		NotNetwork: hangs.NotNetwork(sure == certain), Confidence: sure,
+		NotNetwork: sure == certain, Confidence: sure,
 	})
 }
 
@@ -227,7 +227,7 @@ func (a *analysis) mismatch(c *candidate) {
 	}
 	fact := hangs.CollectiveMismatch{
 		Sequence: hangs.Number(c.seq), Group: c.group.title(), Last: lastCommon(c),
-		NotNetwork: hangs.NotNetwork(sure == certain), Confidence: sure,
+		NotNetwork: sure == certain, Confidence: sure,
 	}
 	for _, s := range c.sides {
 		fact.Sides = append(fact.Sides, hangs.Side{Ranks: s.ranks, Call: callOf(s.call, s.seq)})
@@ -241,7 +241,7 @@ func (a *analysis) mismatch(c *candidate) {
 	if c.shift != nil {
 		a.note(a.at(c.culprits[0], c.seq), hangs.Skipped{
 			Ranks: c.culprits, Call: callOf(c.shift.call, c.seq), Calls: c.shift.calls,
-			Extra: hangs.Extra(c.shift.extra),
+			Extra: c.shift.extra,
 		})
 	}
 	a.stacks(c.culprits)

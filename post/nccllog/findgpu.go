@@ -41,7 +41,7 @@ func findWithinHost(l *findings) {
 		both := maps.Clone(by["p2p"]) // a pair may go one way in each direction
 		maps.Copy(both, by["shm"])
 		f := l.add(nccllogs.HostMemoryBetweenGPUs{Pairs: n, Of: len(both), P2P: len(by["p2p"]),
-			NVLink: nccllogs.HasNVLink(l.nvlinks()), Settings: off, Vendor: l.vendor()})
+			NVLink: l.nvlinks(), Settings: off, Vendor: l.vendor()})
 		if l.nvlinks() {
 			f.Severity = notice.Error
 		}

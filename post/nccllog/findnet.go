@@ -94,7 +94,7 @@ func findNetwork(l *findings) {
 	case strings.EqualFold(l.setting("NCCL_NET"), "Socket"):
 		fact.Settings = l.assigned("NCCL_NET")
 	default:
-		fact.PluginMissing = nccllogs.NoPlugin(l.missing("libnccl-net"))
+		fact.PluginMissing = l.missing("libnccl-net")
 	}
 	if f := l.add(fact); fact.RDMA != "" || len(fact.Settings) > 0 {
 		f.Severity = notice.Error
@@ -213,7 +213,7 @@ func (l *findings) disabledNICs(off nccllogs.NICs, unused bool) {
 	if len(off) == 0 || l.nodes() == 1 || l.usesTCP() {
 		return
 	}
-	f := l.add(nccllogs.GPUDirectDisabled{NICs: off, Unused: nccllogs.Unused(unused), Vendor: l.vendor()})
+	f := l.add(nccllogs.GPUDirectDisabled{NICs: off, Unused: unused, Vendor: l.vendor()})
 	if unused {
 		f.Severity = notice.Info
 	}

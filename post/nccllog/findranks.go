@@ -169,7 +169,7 @@ func findAborted(l *findings) {
 		if fact.N = len(fact.Ranks); fact.N == 0 {
 			continue
 		}
-		fact.Clean = nccllogs.CleanAbort(!wrong && fact.N == c.Ranks)
+		fact.Clean = !wrong && fact.N == c.Ranks
 		if f := l.add(fact); fact.Clean {
 			f.Severity = notice.Info
 		}

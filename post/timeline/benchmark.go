@@ -209,7 +209,7 @@ func joinedOf(t *Timeline, c inTraining, best *analysis.Curve, reached float64) 
 		Percent: profiles.Whole(percent), Busbw: units.Bandwidth(c.busbw * 1e9),
 		Reached: units.Bandwidth(reached * 1e9), Run: best.Runs[0].ID, Who: best.Who,
 		Shape: analysis.ShapeOf(best.Condition).Words(), Placement: title.Placement(best.Placement),
-		Waiting: profiles.MayIncludeWaiting(!c.pure), Simulated: profiles.SimulatedRun(best.Rehearsed),
+		Waiting: !c.pure, Simulated: best.Rehearsed,
 		More: percent > 100,
 	}
 	if gpu := gpuOf(t.Devices); gpu != "" && best.Device != "" && gpu != best.Device {

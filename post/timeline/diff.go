@@ -199,9 +199,9 @@ func (d *differ) findParts() (whole Changed) {
 func (d *differ) report(whole Changed) {
 	step := d.Parts[0]
 	f := profiles.StepChange{Per: d.Per, Change: profiles.ChangedTime(whole.Change / 1e3),
-		Computing: profiles.BesideComputing(d.Calibrated), Before: seconds(step.Before), After: seconds(step.After),
+		Computing: d.Calibrated, Before: seconds(step.Before), After: seconds(step.After),
 		Parts: findings(d.Parts[1:], whole.Change)}
-	f.Same = !profiles.NoDifference(whole.found || f.Parts != nil)
+	f.Same = !whole.found && f.Parts == nil
 	if whole.Lo != nil {
 		f.Interval = profiles.ChangeInterval{Lo: seconds(*whole.Lo), Hi: seconds(*whole.Hi), Known: true}
 	}

@@ -56,7 +56,7 @@ func ownStepOf(t *Timeline) notice.Fact {
 	if !t.own() {
 		return nil
 	}
-	return profiles.OwnStep{Step: t.Files[0].Own, NoGPU: profiles.OnThreads(t.Files[0].NoGPU)}
+	return profiles.OwnStep{Step: t.Files[0].Own, NoGPU: t.Files[0].NoGPU}
 }
 
 // Unit names a device in lists: threads of a rank are no GPU.

@@ -113,7 +113,7 @@ func TestFewSteps(t *testing.T) {
 		s := compared(job{ranks: 2, steps: steps, sizes: mib(1, 2, 3, 4, 5, 6, 7, 8), pure: msec,
 			work: func(rank, _, _ int) int64 { return int64(5+rank) * msec }}.ranksOf()...).Across.Straggler
 		must.Eq(t, []int{steps, steps}, []int{s.Found.Steps, s.Found.OfSteps})
-		must.EqOp(t, few, bool(s.Found.FewSteps))
+		must.EqOp(t, few, s.Found.FewSteps)
 	}
 }
 

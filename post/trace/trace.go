@@ -46,7 +46,7 @@ func (o *Own) Fact() profiles.OwnTrace {
 	return profiles.OwnTrace{
 		Tool: o.Tool, Model: o.Model, Step: o.Step, Backend: o.Backend,
 		Computing: profiles.Computer{By: o.Computing, OnHost: o.OnHost, Simulated: o.Rehearsed},
-		Events:    profiles.EventTimes(!o.OnHost && !o.Rehearsed),
+		Events:    !o.OnHost && !o.Rehearsed,
 	}
 }
 

@@ -60,7 +60,7 @@ func checkPeermem(host []Setup) Row {
 	if !f.Peermem && slices.ContainsFunc(f.Ports, func(p machine.RDMAPort) bool { return !p.EFA }) {
 		return found(preflights.PeermemMissing{})
 	}
-	return found(preflights.Peermem{Loaded: preflights.PeermemLoaded(f.Peermem)})
+	return found(preflights.Peermem{Loaded: f.Peermem})
 }
 
 // checkPlugin checks how NCCL reaches other hosts.

@@ -103,15 +103,5 @@ type Skipped struct {
 	Ranks Ranks `json:"ranks"`
 	Call  Call  `json:"call"`
 	Calls int   `json:"calls"`
-	Extra Extra `json:"extra"`
-}
-
-// Extra is that ranks made a call more; else they skipped one.
-type Extra bool
-
-func (e Extra) String() string {
-	if e {
-		return "made an additional"
-	}
-	return "skipped"
+	Extra bool  `json:"extra"`
 }

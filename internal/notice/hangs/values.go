@@ -120,11 +120,6 @@ type Number int64
 
 func (n Number) String() string { return fmt.Sprintf("#%d", int64(n)) }
 
-// NotNetwork is that the evidence excludes the network.
-type NotNetwork bool
-
-func (NotNetwork) String() string { return "The network is not the cause." }
-
 // Death is why a process ended.
 type Death string
 

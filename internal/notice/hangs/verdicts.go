@@ -13,7 +13,7 @@ type RankMissing struct {
 	Call       Call       `json:"call"`
 	Waiting    Waiting    `json:"waiting,omitempty"`
 	Last       Number     `json:"last_common,omitempty"`
-	NotNetwork NotNetwork `json:"not_network,omitempty"`
+	NotNetwork bool       `json:"not_network,omitempty"`
 	Confidence Confidence `json:"confidence"`
 }
 
@@ -23,7 +23,7 @@ type CollectiveMismatch struct {
 	Sequence   Number     `json:"sequence,omitempty"`
 	Group      string     `json:"group,omitempty"`
 	Last       Number     `json:"last_common,omitempty"`
-	NotNetwork NotNetwork `json:"not_network,omitempty"`
+	NotNetwork bool       `json:"not_network,omitempty"`
 	Confidence Confidence `json:"confidence"`
 }
 

@@ -14,15 +14,10 @@ type HostMemoryBetweenGPUs struct {
 	Pairs    int        `json:"pairs"`
 	Of       int        `json:"of"`
 	P2P      int        `json:"p2p"`
-	NVLink   HasNVLink  `json:"nvlink,omitempty"`
+	NVLink   bool       `json:"nvlink,omitempty"`
 	Settings []Assigned `json:"settings,omitempty"` // that explain it
 	Vendor   Vendor     `json:"vendor"`
 }
-
-// HasNVLink is that the topology has NVLink between GPUs.
-type HasNVLink bool
-
-func (HasNVLink) String() string { return "The topology has NVLink between GPUs." }
 
 // Advice depends on the settings.
 func (h HostMemoryBetweenGPUs) Advice() string {

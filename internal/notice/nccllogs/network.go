@@ -17,13 +17,8 @@ type TCPBetweenNodes struct {
 	Of            int        `json:"connections,omitempty"`
 	Interfaces    []string   `json:"interfaces,omitempty"`
 	Settings      []Assigned `json:"settings,omitempty"` // that explain it
-	PluginMissing NoPlugin   `json:"plugin_missing,omitempty"`
+	PluginMissing bool       `json:"plugin_missing,omitempty"`
 }
-
-// NoPlugin is that NCCL did not find its network plugin.
-type NoPlugin bool
-
-func (NoPlugin) String() string { return "NCCL's network plugin was not found (libnccl-net.so)." }
 
 // Advice depends on what explains it.
 func (t TCPBetweenNodes) Advice() string {
@@ -138,18 +133,8 @@ func (v Vendor) peermem() string {
 // GPUDirectDisabled reports NICs without GPUDirect RDMA that no connection shows.
 type GPUDirectDisabled struct {
 	NICs   NICs   `json:"nics"`
-	Unused Unused `json:"unused"`
+	Unused bool   `json:"unused"`
 	Vendor Vendor `json:"vendor"`
-}
-
-// Unused is that the connections in the log do not use the NICs.
-type Unused bool
-
-func (u Unused) String() string {
-	if u {
-		return "the connections in this log do not use them"
-	}
-	return "data between GPUs and these NICs goes through host memory"
 }
 
 // Advice depends on the vendor.

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 
-	"busbar/internal/notice"
 	"busbar/internal/units"
 )
 
@@ -104,7 +103,7 @@ type InitUnfinished struct {
 	Started      int          `json:"started"`
 	Completed    Completed    `json:"completed"`
 	Silent       int          `json:"silent,omitempty"` // ranks that did not write
-	Warned       Warned       `json:"warned"`           // the log has warnings
+	Warned       bool         `json:"warned"`           // the log has warnings
 }
 
 // FirstCollectiveHung reports that all ranks were set up, and the first collective did not finish.
@@ -150,29 +149,13 @@ func (c Completed) String() string {
 	return units.Count(int(c), "rank")
 }
 
-// Warned states where to look next.
-type Warned bool
-
-func (w Warned) String() string {
-	if w {
-		return "look for the first warning of these ranks"
-	}
-	return "the log has no warning; " + notice.Phrase("meetCauses") +
-		"; a rank that did not start, or that loads another version of NCCL"
-}
-
 // CommunicatorAborted reports a communicator that was given up.
 type CommunicatorAborted struct {
 	Communicator Communicator `json:"communicator"`
 	Ranks        Ranks        `json:"ranks"`
 	N            int          `json:"aborted"`
-	Clean        CleanAbort   `json:"clean,omitempty"`
+	Clean        bool         `json:"clean,omitempty"`
 }
-
-// CleanAbort is that all ranks aborted, and no warning precedes it.
-type CleanAbort bool
-
-func (c CleanAbort) String() string { return "All ranks aborted, and no warning precedes it." }
 
 // Advice depends on whether the abort was clean.
 func (c CommunicatorAborted) Advice() string {

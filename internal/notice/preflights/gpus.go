@@ -196,17 +196,7 @@ type GPUPersistenceOff struct {
 
 // Peermem is the state of the module nvidia-peermem where that needs no attention.
 type Peermem struct {
-	Loaded PeermemLoaded `json:"loaded"`
-}
-
-// PeermemLoaded is whether it is loaded; only EFA does without.
-type PeermemLoaded bool
-
-func (p PeermemLoaded) String() string {
-	if p {
-		return "nvidia-peermem is loaded: adapters reach GPU memory directly"
-	}
-	return "nvidia-peermem is not loaded; EFA does without"
+	Loaded bool `json:"loaded"`
 }
 
 // PeermemMissing reports that adapters may not reach GPU memory.

@@ -85,26 +85,16 @@ func (c ChangeInterval) String() string {
 	return fmt.Sprintf("95 %% CI %s to %s", units.SignedDuration(float64(c.Lo)), units.SignedDuration(float64(c.Hi)))
 }
 
-// NoDifference states that nothing changed significantly.
-type NoDifference bool
-
-func (NoDifference) String() string { return "no significant difference" }
-
-// BesideComputing states that a change leaves out computing, which rank --step calibrates in each launch.
-type BesideComputing bool
-
-func (BesideComputing) String() string { return "beside computing" }
-
 // StepChange reports how the time of a step changed between two runs.
 type StepChange struct {
-	Per       Span            `json:"per"`
-	Same      NoDifference    `json:"same,omitempty"`
-	Change    ChangedTime     `json:"change_s"`
-	Computing BesideComputing `json:"beside_computing,omitempty"`
-	Interval  ChangeInterval  `json:"interval"`
-	Before    units.Seconds   `json:"before_s"`
-	After     units.Seconds   `json:"after_s"`
-	Parts     []ChangedPart   `json:"parts,omitempty"` // significant ones, those that explain most first
-	LateRank  string          `json:"late_rank,omitempty"`
-	LateParts []ChangedPart   `json:"late_rank_parts,omitempty"` // of that rank, less the mean of the others
+	Per       Span           `json:"per"`
+	Same      bool           `json:"same,omitempty"`
+	Change    ChangedTime    `json:"change_s"`
+	Computing bool           `json:"beside_computing,omitempty"`
+	Interval  ChangeInterval `json:"interval"`
+	Before    units.Seconds  `json:"before_s"`
+	After     units.Seconds  `json:"after_s"`
+	Parts     []ChangedPart  `json:"parts,omitempty"` // significant ones, those that explain most first
+	LateRank  string         `json:"late_rank,omitempty"`
+	LateParts []ChangedPart  `json:"late_rank_parts,omitempty"` // of that rank, less the mean of the others
 }

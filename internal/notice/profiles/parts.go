@@ -68,15 +68,8 @@ type NoStragglerFound struct{}
 
 // OwnStep reports that a trace is of busbar's own step.
 type OwnStep struct {
-	Step  string    `json:"step"`
-	NoGPU OnThreads `json:"no_gpu,omitempty"`
-}
-
-// OnThreads is that threads computed, not a GPU.
-type OnThreads bool
-
-func (OnThreads) String() string {
-	return "Here a kernel is a segment of computation by threads of a rank, or an operation."
+	Step  string `json:"step"`
+	NoGPU bool   `json:"no_gpu,omitempty"`
 }
 
 // ScalingEfficiency reports the efficiency of a run against one on fewer ranks.
@@ -116,28 +109,21 @@ func (r RanksRead) String() string {
 
 // AgainstBenchmark reports a collective of a training against the benchmark.
 type AgainstBenchmark struct {
-	Collective string            `json:"collective"`
-	Size       units.RoughBytes  `json:"size_bytes"`
-	Type       string            `json:"type"`
-	Ranks      int               `json:"ranks"`
-	Percent    Whole             `json:"pct"`
-	Busbw      units.Bandwidth   `json:"busbw_Bps"`
-	Reached    units.Bandwidth   `json:"benchmark_Bps"`
-	Run        string            `json:"run"`
-	Who        string            `json:"who"`
-	Shape      string            `json:"shape"`
-	Placement  string            `json:"placement"`
-	Waiting    MayIncludeWaiting `json:"may_include_waiting,omitempty"`
-	Machine    OtherGPU          `json:"machine,omitzero"`
-	Simulated  SimulatedRun      `json:"simulated,omitempty"`
-	More       MoreThan          `json:"more,omitempty"`
-}
-
-// MayIncludeWaiting is that a time may include waiting for other ranks.
-type MayIncludeWaiting bool
-
-func (MayIncludeWaiting) String() string {
-	return "The training's value is of its shortest call, which may include waiting for other ranks."
+	Collective string           `json:"collective"`
+	Size       units.RoughBytes `json:"size_bytes"`
+	Type       string           `json:"type"`
+	Ranks      int              `json:"ranks"`
+	Percent    Whole            `json:"pct"`
+	Busbw      units.Bandwidth  `json:"busbw_Bps"`
+	Reached    units.Bandwidth  `json:"benchmark_Bps"`
+	Run        string           `json:"run"`
+	Who        string           `json:"who"`
+	Shape      string           `json:"shape"`
+	Placement  string           `json:"placement"`
+	Waiting    bool             `json:"may_include_waiting,omitempty"`
+	Machine    OtherGPU         `json:"machine,omitzero"`
+	Simulated  bool             `json:"simulated,omitempty"`
+	More       bool             `json:"more,omitempty"`
 }
 
 // OtherGPU is that the benchmark ran on another model of GPU.
@@ -148,20 +134,6 @@ type OtherGPU struct {
 
 func (o OtherGPU) String() string {
 	return "The benchmark ran on " + o.Benchmark + ", the training on " + o.Training + "."
-}
-
-// SimulatedRun is that a run was simulated.
-type SimulatedRun bool
-
-func (SimulatedRun) String() string {
-	return "That run was simulated: its values are not about hardware."
-}
-
-// MoreThan is that the training was faster than the benchmark.
-type MoreThan bool
-
-func (MoreThan) String() string {
-	return "This is more than the benchmark: its run may have had another library, clock or load."
 }
 
 // Median is the number of devices in a median; zero for one device.

@@ -21,15 +21,8 @@ type Straggler struct {
 	Share    units.Share     `json:"share"` // of the other ranks' time
 	Steps    int             `json:"steps,omitempty"`
 	OfSteps  int             `json:"of_steps,omitempty"` // in which it was last in at least half of the collectives
-	FewSteps FewSteps        `json:"few_steps,omitempty"`
+	FewSteps bool            `json:"few_steps,omitempty"`
 	Causes   StragglerCauses `json:"causes"` // the largest first; none: unknown
-}
-
-// FewSteps states that a straggler was seen in too few steps.
-type FewSteps bool
-
-func (f FewSteps) String() string {
-	return "So few steps do not show whether it is always this rank, or one that had more to do just then."
 }
 
 // Cause is what a straggler spends its time on.

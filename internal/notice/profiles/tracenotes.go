@@ -23,14 +23,7 @@ type OwnTrace struct {
 	Backend   string   `json:"backend"`
 	Computing Computer `json:"computing"`
 
-	Events EventTimes `json:"device_times,omitempty"`
-}
-
-// EventTimes states that times are those of a device's events.
-type EventTimes bool
-
-func (EventTimes) String() string {
-	return "Times are of events that the device recorded around each operation."
+	Events bool `json:"device_times,omitempty"`
 }
 
 // Computer is what computed in a training step.
