@@ -165,8 +165,8 @@ func Register(file string, facts ...Fact) {
 	}
 }
 
-// keys are those of an entry. amd is advice that other code chooses.
-var keys = strings.Fields("code type severity text detail advice how source doc example amd")
+// keys are those of an entry.
+var keys = strings.Fields("code type severity text detail advice how source doc example")
 
 // Add adds the entry of a paragraph, for facts of the type of f.
 func Add(p map[string]string, f Fact) {

@@ -283,7 +283,7 @@ func (c *Contrast) explain() {
 	units.SortBy(c.Effects, func(d Difference) effect { return d.touches })
 	c.headlines()
 	if len(c.Effects) == 0 {
-		c.Headlines = []notice.Notice{notice.New(nccllogs.LogsAlike{Causes: nccllogs.CausesAlone(len(c.Causes))})}
+		c.Headlines = []notice.Notice{notice.New(nccllogs.LogsAlike{Causes: len(c.Causes)})}
 	}
 	c.Headlines = append(c.Headlines, c.doubts...)
 }

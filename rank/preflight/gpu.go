@@ -48,14 +48,14 @@ func checkDevices(s Setup) Row {
 		return Row{}
 	}
 	if g == nil {
-		return found(preflights.GPUsUnused{GPUs: len(s.Fabric.GPUs), Driver: preflights.DriverVersion(s.Fabric.Driver)})
+		return found(preflights.GPUsUnused{GPUs: len(s.Fabric.GPUs), Driver: s.Fabric.Driver})
 	}
 	if g.Problem != nil {
 		return found(preflights.GPUDriverUnusable{Failed: g.Problem.Parts})
 	}
 	if len(g.Devices) == 0 {
 		return found(
-			preflights.NoGPUVisible{OnBus: len(s.Fabric.GPUs), Driver: preflights.DriverVersion(s.Fabric.Driver)},
+			preflights.NoGPUVisible{OnBus: len(s.Fabric.GPUs), Driver: s.Fabric.Driver},
 		)
 	}
 	count := map[cudart.Device]int{}
@@ -72,7 +72,7 @@ func checkDevices(s Setup) Row {
 	if g.Rehearsed {
 		return found(preflights.SimulatedGPUs{Models: models})
 	}
-	return found(preflights.GPUsVisible{Models: models, Driver: preflights.DriverVersion(g.Driver),
+	return found(preflights.GPUsVisible{Models: models, Driver: g.Driver,
 		CUDA: preflights.CUDAVersion(g.CUDA)})
 }
 

@@ -69,5 +69,5 @@ func checkPlugin(host []Setup) Row {
 	if f.Plugin == "" && slices.ContainsFunc(f.Ports, func(p machine.RDMAPort) bool { return p.EFA }) {
 		return found(preflights.EFAWithoutPlugin{})
 	}
-	return found(preflights.NCCLNetwork{Plugin: preflights.PluginPath(f.Plugin)})
+	return found(preflights.NCCLNetwork{Plugin: f.Plugin})
 }

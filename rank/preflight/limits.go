@@ -178,7 +178,7 @@ func judgeSpace(dir string, v volume) Row {
 	case v.Free < outputEnough:
 		return full
 	}
-	return Found(name, preflights.OutputFolder{Folder: dir, Free: preflights.FreeSpace(v.Free)})
+	return Found(name, preflights.OutputFolder{Folder: dir, Free: units.RoughBytes(v.Free)})
 }
 
 // existing returns the folder itself, or its nearest existing parent.

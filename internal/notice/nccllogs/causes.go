@@ -10,13 +10,9 @@ import (
 //go:embed causes.txt
 var causesFile string
 
-// causesOfMessages are the known causes: texts by key. Advice for AMD, where it has other tools, is under amd.
-var causesOfMessages = map[Code]map[string]string{}
-
 // registerCauses adds the causes to the catalogue.
 func registerCauses() {
 	for c := range notice.Paragraphs(causesFile) {
-		causesOfMessages[Code(c["code"])] = c
 		c["detail"], c["doc"] = "{Messages...}", notice.Phrase("causeDoc")
 		c["example"] = fmt.Sprintf(`{"cause": %q, %s}`, c["code"], notice.Phrase("exampleMessages"))
 		notice.Add(c, LibraryMessage{})

@@ -45,8 +45,15 @@ func TestLikelyCauses(t *testing.T) {
 // Each vendor's advice names its own tools: no message's advice for AMD names one of NVIDIA's.
 func TestAdviceOfMessagesByVendor(t *testing.T) {
 	nvidia := regexp.MustCompile(`nvidia-(smi|peermem)|--gpus all`)
-	for code := range causesOfMessages {
-		nv, amd := LibraryMessage{Cause: code}.Advice(), LibraryMessage{Cause: code, Vendor: AMD}.Advice()
+	causes := 0
+	for _, e := range notice.Entries() {
+		m, is := e.Example().(LibraryMessage)
+		if !is {
+			continue
+		}
+		causes++
+		code, nv := m.Cause, notice.Advice(LibraryMessage{Cause: m.Cause})
+		amd := notice.Advice(LibraryMessage{Cause: m.Cause, Vendor: AMD})
 		switch {
 		case strings.ContainsAny(nv+amd, "{}"):
 			t.Errorf("%s: a name is unknown in %q, %q", code, nv, amd)
@@ -56,6 +63,7 @@ func TestAdviceOfMessagesByVendor(t *testing.T) {
 			t.Errorf("%s: %q for NVIDIA, %q for AMD", code, nv, amd)
 		}
 	}
+	test.Positive(t, causes)
 }
 
 // Each detail is a whole sentence, also that of elements that are left out.

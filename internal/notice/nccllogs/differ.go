@@ -234,17 +234,7 @@ func (c LogCause) String() string {
 
 // LogsAlike reports that no difference in effect was found.
 type LogsAlike struct {
-	Causes CausesAlone `json:"causes"` // differences that may have an effect that the logs do not show
-}
-
-// CausesAlone is a number of differences without an effect.
-type CausesAlone int
-
-func (c CausesAlone) String() string {
-	if c == 0 {
-		return "no difference that is known to matter"
-	}
-	return "settings, versions or machines differ, but the logs show no effect of it"
+	Causes int `json:"causes"` // differences that may have an effect that the logs do not show
 }
 
 // WorldsDiffer reports logs of different worlds.

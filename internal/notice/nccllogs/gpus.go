@@ -70,13 +70,6 @@ type GPUsFar struct {
 	Vendor Vendor       `json:"vendor"`
 }
 
-// Advice depends on the vendor.
-func (g GPUsFar) Advice() string {
-	return "compare " + g.Vendor.pick("nvidia-smi topo -m: if it shows NVLink (NV#)",
-		"rocm-smi --showtopo: if it shows XGMI") +
-		", NCCL should use it; " + g.Vendor.peers()
-}
-
 // FewChannels reports communicators with few channels over NVLink.
 type FewChannels struct {
 	Communicator Communicator `json:"communicator"`
@@ -104,16 +97,6 @@ func (l LinkPaths) String() string {
 type UnlikeLinks []LinkPaths
 
 func (u UnlikeLinks) String() string { return joined(u, ", ") }
-
-// Advice depends on the settings.
-func (f FewChannels) Advice() string {
-	text := "compare with a log of a healthy machine: post log THIS --against THAT; " +
-		f.Vendor.pick("nvidia-smi nvlink --status", "amd-smi xgmi") + " shows whether all links are up"
-	if f.Setting != "" {
-		return "run without " + f.Setting + "; " + text
-	}
-	return text
-}
 
 // LLForLarge reports the protocol for small messages at large ones.
 type LLForLarge struct {

@@ -1,10 +1,6 @@
 package nccllogs
 
-import (
-	"cmp"
-
-	"busbar/internal/notice"
-)
+import "busbar/internal/notice"
 
 // Notices on warnings and errors that a library, PyTorch or a program printed. post/nccllog has the patterns by which
 // the messages are recognised.
@@ -18,12 +14,6 @@ type LibraryMessage struct {
 
 // Code is that of the cause.
 func (m LibraryMessage) Code() Code { return m.Cause }
-
-// Advice is that of the cause, for the tools of the vendor.
-func (m LibraryMessage) Advice() string {
-	c := causesOfMessages[m.Cause]
-	return m.Vendor.pick(c["advice"], cmp.Or(c["amd"], c["advice"]))
-}
 
 // Unexplained reports messages whose cause is not known.
 type Unexplained struct {

@@ -137,9 +137,6 @@ type GPUDirectDisabled struct {
 	Vendor Vendor `json:"vendor"`
 }
 
-// Advice depends on the vendor.
-func (g GPUDirectDisabled) Advice() string { return g.Vendor.peermem() }
-
 // OneNIC reports hosts that use one of several NICs.
 type OneNIC struct {
 	NICs    int        `json:"nics"` // of a host at most
@@ -196,10 +193,4 @@ func (p FarPath) String() string {
 		return "through a processor (PHB)"
 	}
 	return "across NUMA nodes (SYS)"
-}
-
-// Advice depends on the vendor.
-func (n NICFar) Advice() string {
-	return "see " + n.Vendor.topology() + ": each GPU needs a NIC under its own PCIe switch; in a container or a " +
-		"virtual machine, check that /sys shows the real topology (NCCL documentation, Topology detection)"
 }

@@ -157,14 +157,6 @@ type CommunicatorAborted struct {
 	Clean        bool         `json:"clean,omitempty"`
 }
 
-// Advice depends on whether the abort was clean.
-func (c CommunicatorAborted) Advice() string {
-	if c.Clean {
-		return "PyTorch ends communicators like this after a run: it is a fault only if the program ended too early"
-	}
-	return "the program gave up after an error or a timeout of its own: look for the first message before it"
-}
-
 // Build is a build of a library, and who runs it.
 type Build struct {
 	Library string `json:"library"` // with its version

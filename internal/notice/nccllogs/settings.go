@@ -73,14 +73,5 @@ type ValueOf struct {
 
 func (v ValueOf) String() string { return v.Assigned.String() + ": " + v.Who }
 
-// Advice depends on the variable.
-func (s SettingsDiffer) Advice() string {
-	if s.PerHost {
-		return "correct if the hosts differ in this"
-	}
-	return "give all ranks one environment (mpirun -x NAME, srun --export, the same image): ranks that select " +
-		"differently can hang"
-}
-
 // Source is the documentation of the variable.
 func (s SettingsDiffer) Source() string { return notice.Phrase("EnvironmentDoc") + " " + s.Variable }

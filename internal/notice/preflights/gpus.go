@@ -10,16 +10,6 @@ import (
 
 // Notices of rank --preflight on GPUs and the libraries that drive them.
 
-// DriverVersion is the version of NVIDIA's kernel module; "" if none is loaded.
-type DriverVersion string
-
-func (d DriverVersion) String() string {
-	if d == "" {
-		return "no driver loaded"
-	}
-	return "driver " + string(d)
-}
-
 // CUDAVersion is a version as the driver codes it: 12040 is CUDA 12.4. 0: unknown.
 type CUDAVersion int
 
@@ -41,15 +31,15 @@ func (m GPUModel) String() string { return fmt.Sprintf("%d x %s with %s", m.GPUs
 
 // GPUsUnused states that a host has GPUs and the run uses none.
 type GPUsUnused struct {
-	GPUs   int           `json:"gpus"`
-	Driver DriverVersion `json:"driver,omitempty"`
+	GPUs   int    `json:"gpus"`
+	Driver string `json:"driver,omitempty"`
 }
 
 // GPUsVisible are the GPUs that a rank may use.
 type GPUsVisible struct {
-	Models []GPUModel    `json:"models"`
-	Driver DriverVersion `json:"driver,omitempty"`
-	CUDA   CUDAVersion   `json:"cuda"` // newest version that the driver supports
+	Models []GPUModel  `json:"models"`
+	Driver string      `json:"driver,omitempty"`
+	CUDA   CUDAVersion `json:"cuda"` // newest version that the driver supports
 }
 
 // SimulatedGPUs reports a simulation.
@@ -62,8 +52,8 @@ type GPUDriverUnusable struct{ Failed }
 
 // NoGPUVisible reports a rank that sees no GPU.
 type NoGPUVisible struct {
-	OnBus  int           `json:"gpus_on_bus"`
-	Driver DriverVersion `json:"driver,omitempty"`
+	OnBus  int    `json:"gpus_on_bus"`
+	Driver string `json:"driver,omitempty"`
 }
 
 // NCCLInUse is the library of a rank.
@@ -204,17 +194,7 @@ type PeermemMissing struct{}
 
 // NCCLNetwork is how NCCL reaches other hosts.
 type NCCLNetwork struct {
-	Plugin PluginPath `json:"plugin,omitempty"`
-}
-
-// PluginPath is the file of NCCL's network plugin, or "".
-type PluginPath string
-
-func (p PluginPath) String() string {
-	if p == "" {
-		return "NCCL finds no network plugin; it has InfiniBand and RoCE built in"
-	}
-	return "NCCL finds the network plugin " + string(p)
+	Plugin string `json:"plugin,omitempty"`
 }
 
 // EFAWithoutPlugin reports EFA adapters that NCCL cannot use.

@@ -248,18 +248,8 @@ type OpenFilesLimited struct {
 
 // OutputFolder is the folder for results.
 type OutputFolder struct {
-	Folder string    `json:"folder"`
-	Free   FreeSpace `json:"free_bytes,omitempty"`
-}
-
-// FreeSpace is the room of a filesystem; 0: unknown.
-type FreeSpace float64
-
-func (f FreeSpace) String() string {
-	if f == 0 {
-		return "free space unknown"
-	}
-	return units.RoughBytes(f).String() + " free"
+	Folder string           `json:"folder"`
+	Free   units.RoughBytes `json:"free_bytes,omitempty"`
 }
 
 // OutputFull reports a folder with little room.

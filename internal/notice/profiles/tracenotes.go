@@ -99,12 +99,3 @@ type NsightWarning struct {
 	Text string `json:"text"`
 	Lost bool   `json:"lost,omitempty"` // events were lost
 }
-
-// Advice is for what was lost.
-func (n NsightWarning) Advice() string {
-	if !n.Lost {
-		return ""
-	}
-	return "record less: a shorter time (--capture-range, --duration), and only " +
-		"nsys profile --trace=cuda,nvtx --sample=none --cpuctxsw=none …"
-}
