@@ -134,9 +134,7 @@ type RecordsCopied struct {
 }
 
 // RecordsReplaced reports points for which another run of a chain has a better record.
-type RecordsReplaced struct {
-	Records int `json:"records"`
-}
+type RecordsReplaced RecordsCopied
 
 // LaunchesDiffer reports a variable that has several values in launches that count as repetitions.
 type LaunchesDiffer struct {

@@ -159,9 +159,7 @@ func (o OpenPoints) String() string {
 }
 
 // ImportedUnfinished reports imported runs that did not complete.
-type ImportedUnfinished struct {
-	Runs Runs `json:"runs"`
-}
+type ImportedUnfinished EndNotRecorded
 
 // PlanUnknown reports points of files that do not record what was planned.
 type PlanUnknown struct {

@@ -159,6 +159,4 @@ type RowTorn struct {
 }
 
 // LineNotImported is a line of a file to import that is no part of a known layout.
-type LineNotImported struct {
-	Text string `json:"text"`
-}
+type LineNotImported RowTorn

@@ -15,11 +15,9 @@ type TooFewSamples struct {
 	Needed  int `json:"needed"`
 }
 
-// Autocorrelated reports that successive samples depend on each other.
-type Autocorrelated struct {
-	Samples int `json:"samples"`
-	Needed  int `json:"needed"` // for an interval that holds what it promises
-}
+// Autocorrelated reports that successive samples depend on each other, and how many an interval needs that holds what
+// it promises.
+type Autocorrelated TooFewSamples
 
 // Drift reports that times rose or fell while a point was measured.
 type Drift struct {

@@ -179,11 +179,7 @@ type PluginNotFound struct {
 }
 
 // NICFar reports GPUs that reach their NIC through processors.
-type NICFar struct {
-	Path   FarPath      `json:"path"`
-	Search SearchResult `json:"search"`
-	Vendor Vendor       `json:"vendor"`
-}
+type NICFar GPUsFar
 
 // FarPath is a type of path as NCCL names it: PHB or SYS.
 type FarPath string

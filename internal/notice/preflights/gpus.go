@@ -104,14 +104,10 @@ type NCCLVersionsDiffer struct {
 }
 
 // GPUDriversDiffer reports ranks with different drivers.
-type GPUDriversDiffer struct {
-	Values RankValues `json:"values"`
-}
+type GPUDriversDiffer NCCLVersionsDiffer
 
 // GPUModelsDiffer reports ranks with different GPUs.
-type GPUModelsDiffer struct {
-	Values RankValues `json:"values"`
-}
+type GPUModelsDiffer NCCLVersionsDiffer
 
 // GPUMemory is the memory for buffers on the GPU that has the minimum.
 type GPUMemory struct {
@@ -127,9 +123,7 @@ type PeerAccess struct {
 }
 
 // PeerAccessUnknown states that a rank sees too few GPUs to test peer access.
-type PeerAccessUnknown struct {
-	GPUs int `json:"gpus"`
-}
+type PeerAccessUnknown PeerAccess
 
 // NoPeerAccess reports GPUs that do not reach each other's memory.
 type NoPeerAccess struct {
@@ -180,9 +174,7 @@ type GPUWithoutECC struct {
 }
 
 // GPUPersistenceOff reports GPUs whose driver starts anew for each job.
-type GPUPersistenceOff struct {
-	GPUs []string `json:"gpus"`
-}
+type GPUPersistenceOff GPUWithoutECC
 
 // Peermem is the state of the module nvidia-peermem where that needs no attention.
 type Peermem struct {

@@ -135,9 +135,7 @@ type HostBuffers struct {
 }
 
 // HostMemoryShort reports too little of it.
-type HostMemoryShort struct {
-	Limit BufferLimit `json:"limit"`
-}
+type HostMemoryShort HostBuffers
 
 // HostMemoryUnknown reports that free memory cannot be read.
 type HostMemoryUnknown struct{}

@@ -74,9 +74,7 @@ type EmptyGraphs struct {
 }
 
 // GraphKernelsMissing reports launches of CUDA graphs that Nsight Systems recorded as a whole.
-type GraphKernelsMissing struct {
-	Launches int `json:"launches"`
-}
+type GraphKernelsMissing EmptyGraphs
 
 // NCCLCallsMissing reports an export with kernels of NCCL, and none of its calls.
 type NCCLCallsMissing struct {
@@ -84,9 +82,7 @@ type NCCLCallsMissing struct {
 }
 
 // PayloadsMissing reports an export without what NCCL's ranges carry.
-type PayloadsMissing struct {
-	Command string `json:"command"` // that exports it
-}
+type PayloadsMissing NCCLCallsMissing
 
 // KernelsInGraphs reports kernels of NCCL that ran in CUDA graphs.
 type KernelsInGraphs struct {
