@@ -351,7 +351,8 @@ func TestCompareFleet(t *testing.T) {
 	files := filepath.Join(dir, "files")
 	code := exitCode(run(t.Context(), []string{"compare", "--baseline", dir, "--fail-above", "10%", "-o", files,
 		filepath.Join(dir, "tonight")}, &stdout, &stderr), &stderr)
-	if code != codeExceeded || !strings.Contains(stderr.String(), "2 nodes worse than --fail-above allows, 1 node failed") ||
+	worse := "2 nodes worse than --fail-above allows, 1 node failed"
+	if code != codeExceeded || !strings.Contains(stderr.String(), worse) ||
 		strings.Count(stderr.String(), "wrote") != 3 {
 		t.Errorf("exit %d, %s%s", code, &stdout, &stderr)
 	}

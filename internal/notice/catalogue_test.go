@@ -46,7 +46,7 @@ func TestCatalogue(t *testing.T) {
 				t.Errorf("%s: field %s has no name in JSON", e.Code(), f.Name)
 			}
 			_, inAdvice := e.Example().(interface{ Advice() string }) // may depend on any field
-			_, ofCause := e.Example().(nccllogs.LibraryMessage)       // has the same fields whatever its text depends on
+			_, ofCause := e.Example().(nccllogs.LibraryMessage)       // has all fields, whatever its text needs
 			if !slices.Contains(used, f.Name) && !inAdvice && !ofCause && e.Code() != "unknown-notice" {
 				t.Errorf("%s: no text has {%s}", e.Code(), f.Name)
 			}
