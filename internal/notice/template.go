@@ -12,7 +12,7 @@ import (
 
 // template is a text with the fields of a struct in braces: "{Rank}". "{Points point}" is a number with its noun.
 // "{Warned?one text|another}" is the one unless the field is empty: zero, "", or an empty list. Text in brackets is
-// left out if one of its fields is empty. A detail that is "{Ranks...}" alone is a sentence for each element of the list.
+// left out if one of its fields is empty. A detail that is "{Ranks...}" alone is a sentence for each of the list.
 type template []part
 
 // part is one piece of a template: a text, a field, or text in brackets.
