@@ -231,8 +231,8 @@ type candidate struct {
 func (s *sweep) candidates(margin float64) (all []candidate, trials []stats.Trial) {
 	for _, c := range slices.SortedFunc(maps.Keys(s.points), analysis.CompareConditions) {
 		own := s.points[c][s.own]
-		for _, v := range slices.Sorted(maps.Keys(s.points[c])) {
-			if of := s.points[c][v]; own != nil && v != s.own {
+		for _, v := range slices.Sorted(maps.Keys(s.forced)) { // one without a record ends a row, as one that failed
+			if of := cmp.Or(s.points[c][v], &series{}); own != nil && v != s.own {
 				all = append(all, candidate{Condition: c, own: own.choice, variant: v, Choice: of.choice})
 				trials = append(trials, stats.Trial{A: s.row(own), B: s.row(of), Margin: margin})
 			}

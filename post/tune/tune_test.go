@@ -151,6 +151,11 @@ func TestRows(t *testing.T) {
 				r.Status, r.Time = result.Failed, nil
 			}
 		}},
+		{"skipped", "1024-1024 tree 4096-6144 tree 6145-16384 ring", func(run *result.Run, r *result.Record) {
+			if run.Variant != "own" && r.SizeBytes == 2<<10 {
+				r.Status, r.Time = result.Skipped, nil
+			}
+		}},
 		{"skipped in one launch", "1024-6144 tree 6145-16384 ring", func(run *result.Run, r *result.Record) {
 			if run.Variant == "ring" && run.Block == "7" && r.SizeBytes == 16<<10 {
 				r.Status, r.Time = result.Skipped, nil
