@@ -71,7 +71,7 @@ func (s SlowPart) String() string {
 	}
 	switch {
 	case s.Link:
-		return fmt.Sprintf("it takes %v times as long as the others (its nodes are faster with other nodes)", s.Times)
+		return fmt.Sprintf("it takes %v times as long as the others (both ends are faster with others)", s.Times)
 	case s.Halves:
 		return fmt.Sprintf("its half takes %v times as long as the other (in %d of %d rounds)", s.Times, s.Slow, s.Of)
 	}

@@ -19,6 +19,10 @@ import (
 // The most rows with names, and with values in their cells; more are thinner.
 const namedRows, tallest = 64, 1000
 
+// axes are what the rows and columns of a pattern are.
+var axes = map[string]string{pattern.Pairs: "rows and columns: nodes", pattern.Rails: "rows: nodes, columns: rails",
+	pattern.GPUs: "rows and columns: local ranks"}
+
 // matrixOf draws the nodes or GPUs of a pattern.
 func matrixOf(page Page, m pattern.Matrix) *drawing {
 	p := newPlot(page.Rehearsed)
@@ -60,7 +64,7 @@ func matricesOf(of *show.Patterns) (all []*drawing) {
 		if run.Pattern.Kind == pattern.Pairs {
 			name = ""
 		}
-		page := Page{Title: run.Pattern.Kind + ": " + c.String(), Caption: []string{m.Title}, Rehearsed: run.Rehearse,
+		page := Page{Title: run.Pattern.Kind + ": " + c.String(), Caption: []string{m.Title + ", " + axes[run.Pattern.Kind]}, Rehearsed: run.Rehearse,
 			Subtitle: []string{run.Backend.Title(), run.Start.UTC().Format("2006-01-02")}}
 		page.Name = numbered(seen, fileName(run.Pattern.Kind, run.Backend.Name, c.String(), name))
 		all = append(all, matrixOf(page, m))
