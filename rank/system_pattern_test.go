@@ -217,11 +217,12 @@ func TestSlowGPU(t *testing.T) {
 			t.Parallel()
 			out := t.TempDir()
 			launch := func(more ...string) outcome {
-				more = append(more, "--pattern", k.kind, "--simulate", "--backend", "nccl", "-b", "4K")
+				more = append(flags("--simulate --backend nccl -b 4K -n 5 -w 1 --pattern", k.kind), more...)
 				l := onNodes(t, 6, k.each, patternArgs(out, more...)...)
-				l.args[1] = fmt.Sprintf(
-					"[ $OMPI_COMM_WORLD_RANK != %d ] || export BUSBAR_REHEARSAL_FAULT=late:20ms; %s", k.late, l.args[1])
-				l.env = append(l.env, "BUSBAR_REHEARSAL_GPUS=6")
+				l.args[1] = fmt.Sprintf("[ $OMPI_COMM_WORLD_RANK != %d ] || export BUSBAR_REHEARSAL_FAULT=late:100ms; ",
+					k.late) + l.args[1]
+				// Operations of 10 ms, beside which waiting for a core does not count.
+				l.env = append(l.env, "BUSBAR_REHEARSAL_GPUS=6", "BUSBAR_REHEARSAL_MODEL=alpha=10ms")
 				return l.mustRun(t)
 			}
 			o := launch()

@@ -2,6 +2,7 @@ package notice_test
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"go/ast"
@@ -257,7 +258,7 @@ func (f *flow) follow(d ast.Decl, returns map[string]bool, gets func(int) bool) 
 func (f *flow) assigned(n ast.Node) bool {
 	hold := func(to ast.Expr) {
 		if id, is := to.(*ast.Ident); is {
-			if o := cmpOr(f.info.Defs[id], f.info.Uses[id]); o != nil {
+			if o := cmp.Or(f.info.Defs[id], f.info.Uses[id]); o != nil {
 				f.holds[o] = true
 			}
 		}
@@ -302,13 +303,6 @@ func (f *flow) assigned(n ast.Node) bool {
 		return false
 	}
 	return true
-}
-
-func cmpOr(a, b types.Object) types.Object {
-	if a != nil {
-		return a
-	}
-	return b
 }
 
 // look finds what is done with sentences.
@@ -388,7 +382,7 @@ func (f *flow) callee(call *ast.CallExpr) *types.Func {
 func (f *flow) sentence(e ast.Expr) bool {
 	switch e := ast.Unparen(e).(type) {
 	case *ast.Ident:
-		return f.holds[cmpOr(f.info.Uses[e], f.info.Defs[e])]
+		return f.holds[cmp.Or(f.info.Uses[e], f.info.Defs[e])]
 	case *ast.BinaryExpr:
 		return e.Op == token.ADD && (f.sentence(e.X) || f.sentence(e.Y))
 	case *ast.IndexExpr:

@@ -64,7 +64,8 @@ func matricesOf(of *show.Patterns) (all []*drawing) {
 		if run.Pattern.Kind == pattern.Pairs {
 			name = ""
 		}
-		page := Page{Title: run.Pattern.Kind + ": " + c.String(), Caption: []string{m.Title + ", " + axes[run.Pattern.Kind]}, Rehearsed: run.Rehearse,
+		page := Page{Title: run.Pattern.Kind + ": " + c.String(), Rehearsed: run.Rehearse,
+			Caption:  []string{m.Title + ", " + axes[run.Pattern.Kind]},
 			Subtitle: []string{run.Backend.Title(), run.Start.UTC().Format("2006-01-02")}}
 		page.Name = numbered(seen, fileName(run.Pattern.Kind, run.Backend.Name, c.String(), name))
 		all = append(all, matrixOf(page, m))
