@@ -71,9 +71,7 @@ func twoHosts(t *testing.T, args ...string) rankRun {
 func TestThrottledRail(t *testing.T) {
 	t.Parallel()
 	glooShim(t)
-	if _, err := exec.LookPath("tc"); err != nil {
-		t.Skip("tc is not installed")
-	}
+	needs.Command(t, "tc", "it throttles a link; make test installs it")
 	for _, rail := range []string{"0", "1"} {
 		t.Run(rail, func(t *testing.T) {
 			t.Parallel()

@@ -51,7 +51,7 @@ check_dependencies() {
     need "Python with pip" "python3-pip" have_pip
     need "Chromium, which tests the page of a report" "chromium" have chromium
     need "curl" "curl" have curl
-    need "ip" "iproute2" have ip
+    need "ip and tc" "iproute2" all_of ip tc
     need "systemd-analyze, which checks units" "systemd" have systemd-analyze
   elif [ "$1" = cross ]; then
     need "a cross compiler for aarch64" "gcc-aarch64-linux-gnu g++-aarch64-linux-gnu" all_of aarch64-linux-gnu-gcc aarch64-linux-gnu-g++
