@@ -100,7 +100,7 @@ func (s *shower) run(ctx context.Context, args []string) error {
 	}
 	shown, tables := 0, show.New(s.peaks, s.Shows)
 	for _, path := range files {
-		f, err := export.ReadRun(ctx, path)
+		f, err := result.ReadFile(ctx, path)
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}

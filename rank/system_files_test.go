@@ -54,7 +54,7 @@ func read(t *testing.T, dir string) (files []*result.File) {
 	paths, err := result.Find(dir)
 	must.NoError(t, err)
 	for _, path := range paths {
-		f, err := readFile(path)
+		f, err := result.ReadFile(t.Context(), path)
 		must.NoError(t, err)
 		files = append(files, f)
 	}
@@ -130,18 +130,4 @@ func checkNothing(t *testing.T, dir string) {
 	if all, err := filepath.Glob(filepath.Join(dir, "*")); err != nil || len(all) > 0 {
 		t.Errorf("unexpected files: %v %v", all, err)
 	}
-}
-
-// readFile reads a run's file whole.
-func readFile(path string) (*result.File, error) {
-	var records []result.Record
-	f, err := result.Scan(path, func(r *result.Record) error {
-		records = append(records, *r)
-		return nil
-	})
-	if err != nil {
-		return nil, err
-	}
-	f.Records = records
-	return f, nil
 }

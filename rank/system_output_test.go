@@ -72,7 +72,7 @@ func TestDiskIsFull(t *testing.T) {
 	for _, want := range []string{"no space left on device", f.Path, rescued[0], "--out"} {
 		test.StrContains(t, o.stderr, want, test.Sprint(o))
 	}
-	rest, err := readFile(rescued[0])
+	rest, err := result.ReadFile(t.Context(), rescued[0])
 	must.NoError(t, err)
 	checkEnd(t, rest, result.Aborted, exit.Environment)
 	if rest.Run.ID != f.Run.ID || len(rest.Records) == 0 {

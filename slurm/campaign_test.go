@@ -258,7 +258,7 @@ func (c *trial) checkRecorded() {
 	}
 	places := map[string]bool{}
 	for _, path := range files {
-		f, err := readFile(path)
+		f, err := result.ReadFile(c.t.Context(), path)
 		must.NoError(c.t, err)
 		want := map[string]string{"basic": "^tuned"}[f.Run.Variant]
 		if f.Run.Environment["OMPI_MCA_coll"] != want || f.Run.Block != "nodes2/launch2" || f.Run.World != 4 {

@@ -220,23 +220,9 @@ func (j *job) checkPoints() {
 func (j *job) runs() (runs []*result.File) {
 	j.t.Helper()
 	for _, path := range j.files() {
-		f, err := readFile(path)
+		f, err := result.ReadFile(j.t.Context(), path)
 		must.NoError(j.t, err)
 		runs = append(runs, f)
 	}
 	return runs
-}
-
-// readFile reads a run's file whole.
-func readFile(path string) (*result.File, error) {
-	var records []result.Record
-	f, err := result.Scan(path, func(r *result.Record) error {
-		records = append(records, *r)
-		return nil
-	})
-	if err != nil {
-		return nil, err
-	}
-	f.Records = records
-	return f, nil
 }

@@ -2,6 +2,7 @@ package result
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -29,6 +30,20 @@ type File struct {
 	steps  []*StepRecord        // by point; nil: none
 	how    json.Options         // of reading records
 	bad    int                  // broken lines, also those that are too many for Problems
+}
+
+// ReadFile reads a run's file whole, or until the context ends. The error is a *FileError, the context's or of the
+// system; lines that cannot be read are Problems.
+func ReadFile(ctx context.Context, path string) (*File, error) {
+	var records []Record
+	f, err := Scan(path, func(r *Record) error {
+		records = append(records, *r)
+		return ctx.Err()
+	})
+	if err == nil {
+		f.Records = records
+	}
+	return f, err
 }
 
 // Scan reads a run's file and hands each record to each as it comes; the record is the callee's to keep. The File has

@@ -41,13 +41,13 @@ func TestUnusableFiles(t *testing.T) {
 			lines = []any{c.run}
 		}
 		path := writeLines(t, dir, c.name+".jsonl", lines...)
-		_, err := readFile(path)
+		_, err := ReadFile(t.Context(), path)
 		var unusable *FileError
 		if !errors.As(err, &unusable) || !strings.HasPrefix(err.Error(), path+": ") || unusable.What != c.want {
 			t.Errorf("%s: %T %v", c.name, err, err)
 		}
 	}
-	if _, err := readFile(filepath.Join(dir, "none")); !errors.Is(err, os.ErrNotExist) {
+	if _, err := ReadFile(t.Context(), filepath.Join(dir, "none")); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("no file: %v", err)
 	}
 }
@@ -89,7 +89,7 @@ func TestDamagedFiles(t *testing.T) {
 			`"ending":{"outcome":"interrupted","cause":{"code":"run-signalled","parameters":{"signal":"SIGINT"}}}`},
 	} {
 		path := writeLines(t, t.TempDir(), "x.jsonl", append([]any{sampleRun()}, c.lines...)...)
-		f, err := readFile(path)
+		f, err := ReadFile(t.Context(), path)
 		if err != nil {
 			t.Errorf("%s: %v", c.name, err)
 			continue
@@ -120,7 +120,7 @@ func TestLongLines(t *testing.T) {
 	long.Topology = strings.Repeat("t", 3<<20)
 	r := sampleRecord(sampleCase(t, coll.AllReduce, 8), 1e-5)
 	r.Reason = strings.Repeat("r", 5<<20)
-	f, err := readFile(writeLines(t, t.TempDir(), "x.jsonl", long, r, r))
+	f, err := ReadFile(t.Context(), writeLines(t, t.TempDir(), "x.jsonl", long, r, r))
 	if err != nil || len(f.Records) != 2 || len(f.Run.Topology) != 3<<20 || len(f.Records[1].Reason) != 5<<20 {
 		t.Errorf("%v, %+v", err, f.Problems)
 	}
@@ -174,7 +174,7 @@ func FuzzRead(f *testing.F) {
 	f.Fuzz(func(t *testing.T, b []byte) {
 		path := filepath.Join(dir, "fuzzed.jsonl")
 		must.NoError(t, os.WriteFile(path, b, 0o666))
-		file, err := readFile(path)
+		file, err := ReadFile(t.Context(), path)
 		if err != nil {
 			return
 		}
@@ -191,18 +191,4 @@ func FuzzRead(f *testing.F) {
 			t.Errorf("%d rows of %d records, %v", rows, len(file.Records), err)
 		}
 	})
-}
-
-// readFile reads a run's file whole.
-func readFile(path string) (*File, error) {
-	var records []Record
-	f, err := Scan(path, func(r *Record) error {
-		records = append(records, *r)
-		return nil
-	})
-	if err != nil {
-		return nil, err
-	}
-	f.Records = records
-	return f, nil
 }

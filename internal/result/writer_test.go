@@ -40,7 +40,7 @@ func sampleAppend(t *testing.T, w *Writer, n int) {
 
 func mustRead(t *testing.T, path string) *File {
 	t.Helper()
-	f, err := readFile(path)
+	f, err := ReadFile(t.Context(), path)
 	must.NoError(t, err)
 	return f
 }

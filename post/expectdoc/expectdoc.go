@@ -18,7 +18,6 @@ import (
 	"busbar/post/atomicfile"
 	"busbar/post/detect"
 	"busbar/post/expect"
-	"busbar/post/export"
 	"busbar/post/importer"
 	"busbar/post/input"
 )
@@ -65,7 +64,7 @@ func Read(ctx context.Context, args []string, o Options) (*Expected, error) {
 	ceilings, left := analysis.NewCeilings(o.Peaks), 0
 	curves := map[string]*analysis.Collector{} // by network
 	for _, path := range files {
-		f, err := export.ReadRun(ctx, path)
+		f, err := result.ReadFile(ctx, path)
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
