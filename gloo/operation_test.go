@@ -12,6 +12,7 @@ import (
 	"unsafe"
 
 	"busbar/internal/bench"
+	"busbar/internal/bench/benchtest"
 	"busbar/internal/coll"
 	"busbar/internal/loop"
 	"busbar/internal/needs"
@@ -47,7 +48,7 @@ func everything(c *Context) error {
 
 // collectives runs all collectives and placements on some types, reductions and counts, with different roots.
 func collectives(c *Context, types []coll.DataType, ops []coll.RedOp, counts ...int64) error {
-	for _, k := range cases(c.size, types, ops, counts) {
+	for _, k := range benchtest.Grid(c.size, coll.Collectives(), places, types, ops, counts...) {
 		if err := correct(c, k); err != nil {
 			return fmt.Errorf("%s root %d of %d, count %d: %w", k.Point(), k.Root, c.size, k.Count, err)
 		}
@@ -55,33 +56,13 @@ func collectives(c *Context, types []coll.DataType, ops []coll.RedOp, counts ...
 	return nil
 }
 
-// cases are those that Gloo has.
-func cases(world int, types []coll.DataType, ops []coll.RedOp, counts []int64) (all []coll.Case) {
-	for _, collective := range coll.Collectives() {
-		these := ops
-		if !collective.Reduces() {
-			these = []coll.RedOp{0}
-		}
-		for _, t := range types {
-			for _, op := range these {
-				for i, count := range counts {
-					c := coll.Case{Collective: collective, Type: t, Op: op, Root: (i + int(t)) % world, World: world,
-						Count: count, Placement: coll.OutOfPlace}
-					switch collective {
-					case coll.AllToAllV:
-						c.Imbalance = []coll.Imbalance{coll.Even, "spread:1", "hot:4", "zipf:8"}[i%4]
-					case coll.AllToAll, coll.SendRecv:
-					default:
-						here := c
-						here.Placement = coll.InPlace
-						all = append(all, here)
-					}
-					all = append(all, c)
-				}
-			}
-		}
+// places are the placements that Gloo has.
+func places(c coll.Collective) []coll.Placement {
+	switch c {
+	case coll.AllToAll, coll.AllToAllV, coll.SendRecv:
+		return []coll.Placement{coll.OutOfPlace}
 	}
-	return all
+	return []coll.Placement{coll.InPlace, coll.OutOfPlace}
 }
 
 // Messages longer than the chunks of Gloo and the ring, with a remainder.

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"unsafe"
 
+	"busbar/internal/bench/benchtest"
 	"busbar/internal/coll"
 	"busbar/internal/loop"
 	"busbar/internal/operation"
@@ -32,14 +33,18 @@ func init() {
 	}
 }
 
-// cases are all variants of some collectives that MPI supports: a broadcast is in place.
-func cases(world int, of []coll.Collective, ops []coll.RedOp, counts ...int64) (all []coll.Case) {
-	for k := range allCases(world, of, coll.DataTypes()[:coll.Float64], ops, counts...) {
-		if k.Collective != coll.Broadcast || k.Placement == coll.InPlace {
-			all = append(all, k)
+// cases are all variants of some collectives that MPI supports: a broadcast is in place, an alltoallv is not.
+func cases(world int, of []coll.Collective, ops []coll.RedOp, counts ...int64) []coll.Case {
+	places := func(c coll.Collective) []coll.Placement {
+		switch c {
+		case coll.Broadcast:
+			return []coll.Placement{coll.InPlace}
+		case coll.AllToAllV:
+			return []coll.Placement{coll.OutOfPlace}
 		}
+		return []coll.Placement{coll.OutOfPlace, coll.InPlace}
 	}
-	return all
+	return benchtest.Grid(world, of, places, coll.DataTypes()[:coll.Float64], ops, counts...)
 }
 
 // everything runs all operations, with plain counts and as if they exceeded an int.

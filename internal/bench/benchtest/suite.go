@@ -81,6 +81,33 @@ func Cases(n int, places func(coll.Collective) []coll.Placement, sizes []int64) 
 	return all
 }
 
+// Grid is every type, reduction, placement and count (elements of the case) of collectives, with different roots and
+// imbalances.
+func Grid(n int, collectives []coll.Collective, places func(coll.Collective) []coll.Placement, types []coll.DataType,
+	ops []coll.RedOp, counts ...int64,
+) (all []coll.Case) {
+	for _, k := range collectives {
+		these := ops
+		if !k.Reduces() {
+			these = []coll.RedOp{0}
+		}
+		for _, t := range types {
+			for _, op := range these {
+				for i, count := range counts {
+					c := coll.Case{Collective: k, Type: t, Op: op, Root: (i + int(t)) % n, World: n, Count: count}
+					if k == coll.AllToAllV {
+						c.Imbalance = []coll.Imbalance{coll.Even, "spread:1", "hot:4", "zipf:8"}[i%4]
+					}
+					for _, c.Placement = range places(k) {
+						all = append(all, c)
+					}
+				}
+			}
+		}
+	}
+	return all
+}
+
 // imbalances are those of an alltoallv; some parts of the last two are empty.
 func imbalances(c coll.Collective) []coll.Imbalance {
 	if c != coll.AllToAllV {
