@@ -19,12 +19,7 @@ const (
 var FleetVerdicts = []FleetVerdict{FailedTonight, BelowFleet, SlowerThanBefore, MissingTonight, WithinFleet,
 	WithoutVerdict}
 
-var fleetVerdictTexts = map[FleetVerdict]string{BelowFleet: "slower than the fleet",
-	FailedTonight: "failed where others did not", SlowerThanBefore: "slower than in earlier nights",
-	MissingTonight: "without points of the night before", WithinFleet: "within the fleet",
-	WithoutVerdict: "without a verdict"}
-
-func (v FleetVerdict) String() string { return fleetVerdictTexts[v] }
+func (v FleetVerdict) String() string { return TextOf(v) }
 
 // FleetNodes reports the nodes with a verdict. Of those within the fleet, the severity is info.
 type FleetNodes struct {
@@ -50,8 +45,3 @@ type FleetBasis struct {
 	Tests  int   `json:"tests"`
 	Nights int   `json:"nights"` // in the baseline
 }
-
-// Code identifies the notice, as all methods below do.
-func (FleetNodes) Code() Code  { return "fleet-nodes" }
-func (FleetSlower) Code() Code { return "fleet-slower" }
-func (FleetBasis) Code() Code  { return "fleet-basis" }
