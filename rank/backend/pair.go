@@ -162,7 +162,11 @@ func (o *pairOperation) Run(batches, n int) (bench.Stamps, error) {
 	o.h.Watch.Attach(o.loop, nil)
 	s, err := o.loop.Run(batches, n)
 	var step *loop.StepError
-	if errors.As(err, &step) {
+	switch {
+	case !errors.As(err, &step):
+	case step.Stage == loop.Sync:
+		err = fmt.Errorf("barrier before a batch: %w", o.barrier.Failed(step.Code))
+	default:
 		err = o.beside.Failed(step.Code)
 	}
 	return bench.Stamps(s), err
