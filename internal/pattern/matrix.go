@@ -11,7 +11,8 @@ import (
 
 // Matrix is a table of nodes or GPUs. 0 is unknown.
 type Matrix struct {
-	Title         string // of pairs the median of sound ones
+	Name          string // of a node, or which rails measured; "" of pairs
+	Unit          string // "GB/s"; of pairs the median of sound ones
 	Rows, Columns []string
 	Values        [][]float64
 	slowest       float64 // s
@@ -28,17 +29,17 @@ func (v *Verdict) Matrices(hosts []string) (all []Matrix) {
 		return nil
 	}
 	first, rows, columns := 0, slices.Clone(hosts), v.Each
-	unit, value := " (us)", func(seconds float64) float64 { return 1e6 * seconds }
+	unit, value := "us", func(seconds float64) float64 { return 1e6 * seconds }
 	if v.rate != nil {
-		unit, value = " (GB/s)", func(seconds float64) float64 { return v.rate(seconds) / 1e9 }
+		unit, value = "GB/s", func(seconds float64) float64 { return v.rate(seconds) / 1e9 }
 	}
-	titles := []string{"each rail alone" + unit, "rails at once" + unit}
+	names := []string{"each rail alone", "rails at once"}
 	if v.Kind == Pairs {
 		first, columns = 1, v.Nodes
 		for i, host := range hosts {
 			rows[i] = fmt.Sprint(i+1, "  ", host)
 		}
-		titles = []string{units.Duration(v.Pairs.Base)}
+		names, unit = []string{""}, units.Duration(v.Pairs.Base)
 		value = func(seconds float64) float64 { return seconds / v.Pairs.Base }
 	}
 	var numbers []string
@@ -46,14 +47,11 @@ func (v *Verdict) Matrices(hosts []string) (all []Matrix) {
 		numbers = append(numbers, fmt.Sprint(first+i))
 	}
 	if v.Kind == GPUs {
-		titles, rows = nil, numbers
-		for _, host := range hosts {
-			titles = append(titles, host+unit)
-		}
+		names, rows = hosts, numbers
 	}
 	cells := v.cells()
-	for i, title := range titles {
-		m := Matrix{Title: title, Rows: rows, Columns: numbers}
+	for i, name := range names {
+		m := Matrix{Name: name, Unit: unit, Rows: rows, Columns: numbers}
 		for row := range rows {
 			m.Values = append(m.Values, make([]float64, columns))
 			for column := range columns {

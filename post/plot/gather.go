@@ -6,11 +6,11 @@ import (
 	"slices"
 
 	"busbar/internal/notice"
+	"busbar/internal/pattern"
 	"busbar/internal/result"
 	"busbar/internal/units"
 	"busbar/post/analysis"
 	"busbar/post/atomicfile"
-	"busbar/post/show"
 	"busbar/post/steps"
 )
 
@@ -22,7 +22,7 @@ type Data struct {
 	lacking  analysis.Incomparable // points that lack what a plot needs
 	ceilings *analysis.Ceilings
 	trained  []*steps.Run
-	patterns show.Patterns
+	patterns pattern.Runs
 }
 
 // Gather reads a dataset. Records that are not ok become points without a time.

@@ -3,7 +3,6 @@ package plot
 import (
 	"image/color"
 	"slices"
-	"strings"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
@@ -11,9 +10,7 @@ import (
 
 	"busbar/internal/coll"
 	"busbar/internal/pattern"
-	"busbar/internal/result"
 	"busbar/internal/units"
-	"busbar/post/show"
 )
 
 // The most rows with names, and with values in their cells; more are thinner.
@@ -57,18 +54,23 @@ func matrixOf(page Page, m pattern.Matrix) *drawing {
 }
 
 // matricesOf are the plots of patterns.
-func matricesOf(of *show.Patterns) (all []*drawing) {
+func matricesOf(of *pattern.Runs) (all []*drawing) {
 	seen := map[string]int{}
-	of.Matrices(func(run *result.Run, c coll.Case, m pattern.Matrix) {
-		name, _, _ := strings.Cut(m.Title, " (")
-		if run.Pattern.Kind == pattern.Pairs {
-			name = ""
-		}
-		page := Page{Title: run.Pattern.Kind + ": " + c.String(), Rehearsed: run.Rehearse,
-			Caption:  []string{m.Title + ", " + axes[run.Pattern.Kind]},
-			Subtitle: []string{run.Backend.Title(), run.Start.UTC().Format("2006-01-02")}}
-		page.Name = numbered(seen, fileName(run.Pattern.Kind, run.Backend.Name, c.String(), name))
-		all = append(all, matrixOf(page, m))
-	})
+	for _, chain := range of.Chains() {
+		run := chain.Run
+		chain.Each(func(c coll.Case, v pattern.Verdict) {
+			for _, m := range v.Matrices(run.Pattern.Hosts) {
+				caption := m.Name + " in " + m.Unit
+				if m.Name == "" {
+					caption = "multiples of " + m.Unit
+				}
+				page := Page{Title: run.Pattern.Kind + ": " + c.String(), Rehearsed: run.Rehearse,
+					Caption:  []string{caption + ", " + axes[run.Pattern.Kind]},
+					Subtitle: []string{run.Backend.Title(), run.Start.UTC().Format("2006-01-02")}}
+				page.Name = numbered(seen, fileName(run.Pattern.Kind, run.Backend.Name, c.String(), m.Name))
+				all = append(all, matrixOf(page, m))
+			}
+		})
+	}
 	return all
 }

@@ -9,10 +9,10 @@ import (
 
 	"busbar/internal/document"
 	"busbar/internal/notice"
+	"busbar/internal/pattern"
 	"busbar/internal/result"
 	"busbar/internal/units"
 	"busbar/post/analysis"
-	"busbar/post/show"
 	"busbar/post/steps"
 )
 
@@ -34,7 +34,7 @@ type builder struct {
 	lacking  analysis.Incomparable
 	method   facts
 	steps    []*steps.Run // of training steps
-	patterns show.Patterns
+	patterns pattern.Runs
 	rows     int
 	ok       int
 	stepped  int // points of steps with values

@@ -13,6 +13,7 @@ import (
 	"busbar/internal/notice/profiles"
 	"busbar/internal/units"
 	"busbar/post/analysis"
+	"busbar/post/show"
 )
 
 // form is a report as it is written: the page has charts, and can fold.
@@ -239,7 +240,7 @@ func findingID(number int) string { return fmt.Sprintf("finding-%d", number) }
 func (r form) patternSection() *document.Section {
 	s := section("pattern", "Nodes and links")
 	if r.patterns != nil {
-		s.Add(r.patterns.Sections(func(all []notice.Notice, _ string) (list document.List) {
+		s.Add(show.Patterns(r.patterns, func(all []notice.Notice, _ string) (list document.List) {
 			for _, n := range all {
 				list = append(list, notice.Text(n.Fact))
 			}

@@ -8,9 +8,9 @@ import (
 
 	"busbar/internal/document"
 	"busbar/internal/notice"
+	"busbar/internal/pattern"
 	"busbar/post/analysis"
 	"busbar/post/atomicfile"
-	"busbar/post/show"
 	"busbar/post/steps"
 )
 
@@ -29,7 +29,7 @@ type Report struct {
 	LeftOut   []notice.ReportLeftOut
 
 	answers             []analysis.Answer
-	patterns            *show.Patterns
+	patterns            *pattern.Runs
 	charts              pageData
 	runs                runList
 	environment, method facts

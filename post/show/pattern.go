@@ -2,8 +2,6 @@ package show
 
 import (
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 
 	"busbar/internal/coll"
@@ -14,118 +12,29 @@ import (
 	"busbar/internal/units"
 )
 
-// Patterns are runs that measured groups of nodes. A run that continues another is judged with it. Other launches are
-// judged alone: a slow node may have been repaired between them.
-type Patterns struct{ of []*patternTimes }
-
-// patternTimes are the times of the groups of a pattern in a run and in those that continue it.
-type patternTimes struct {
-	runs  []string // their IDs
-	run   *result.Run
-	cases []coll.Case
-	times map[result.PointKey]result.Time
-}
-
-// Add adds a record; one without a pattern changes nothing.
-func (p *Patterns) Add(row result.Row) {
-	run, r := row.Run, row.Record
-	if run.Pattern == nil {
-		return
-	}
-	i := slices.IndexFunc(p.of, func(t *patternTimes) bool { return t.run.ID == run.ID })
-	if i < 0 {
-		i, p.of = len(p.of), append(p.of, &patternTimes{
-			runs: append([]string{run.ID}, run.Resumes...), run: run, times: map[result.PointKey]result.Time{},
-		})
-	}
-	t := p.of[i]
-	t.cases = units.AddOnce(t.cases, r.Case)
-	if r.Timed() {
-		t.times[r.Point(run.Backend.Name)] = *r.Time
-	}
-}
-
-// Notices are the verdicts on all cases.
-func (p *Patterns) Notices() (all []notice.Notice) {
-	for _, t := range p.chains() {
-		verdicts := t.verdicts()
-		for _, c := range t.cases {
-			v := verdicts[c]
-			for _, n := range v.Notices(t.run.Pattern.Hosts) {
-				n.At.Subject = c.String()
-				all = append(all, n)
-			}
-		}
-	}
-	return all
-}
-
-// Matrices calls f for each matrix of each case.
-func (p *Patterns) Matrices(f func(*result.Run, coll.Case, pattern.Matrix)) {
-	for _, t := range p.chains() {
-		verdicts := t.verdicts()
-		for _, c := range t.cases {
-			v := verdicts[c]
-			for _, m := range v.Matrices(t.run.Pattern.Hosts) {
-				m.Title = matrixTitle(t.run.Pattern.Kind, m)
-				f(t.run, c, m)
-			}
-		}
-	}
-}
-
-func (t *patternTimes) verdicts() map[coll.Case]pattern.Verdict {
-	return pattern.Verdicts(t.run.Pattern, t.run.Backend.Name, t.cases, t.times)
-}
-
-// chains are the runs, oldest first, each with those that continue it.
-func (p *Patterns) chains() (chains []*patternTimes) {
-	runs := slices.Clone(p.of)
-	slices.SortStableFunc(runs, func(a, b *patternTimes) int { return a.run.Start.Compare(b.run.Start) })
-	for _, t := range runs {
-		i := slices.IndexFunc(chains, func(c *patternTimes) bool {
-			return c.run.Key() == t.run.Key() &&
-				slices.ContainsFunc(t.runs, func(id string) bool { return slices.Contains(c.runs, id) })
-		})
-		if i < 0 {
-			chains = append(chains, t)
-			continue
-		}
-		c := chains[i]
-		c.runs = append(c.runs, t.runs...)
-		for _, k := range t.cases {
-			c.cases = units.AddOnce(c.cases, k)
-		}
-		maps.Copy(c.times, t.times)
-	}
-	return chains
-}
-
-// Sections are the verdict on each pattern with its times; list makes the list of notices about a case.
-func (p *Patterns) Sections(list func([]notice.Notice, string) document.List) (all []document.Block) {
-	chains := p.chains()
+// Patterns are the verdict on each pattern with its times; list makes the list of notices about a case.
+func Patterns(runs *pattern.Runs, list func([]notice.Notice, string) document.List) (all []document.Block) {
+	chains := runs.Chains()
 	for _, t := range chains {
-		of := t.run.Pattern
+		of := t.Run.Pattern
 		section := &document.Section{
 			Title: fmt.Sprintf("%s of %s with %s (%s), in %s: %s", of.Kind, units.Count(len(of.Hosts), "node"),
-				t.run.Backend.Name, t.run.Backend.Library, units.Count(of.Rounds, "round"), units.Some(of.Hosts)),
+				t.Run.Backend.Name, t.Run.Backend.Library, units.Count(of.Rounds, "round"), units.Some(of.Hosts)),
 		}
-		if t.run.Rehearse {
+		if t.Run.Rehearse {
 			section.Title += " (SIMULATED: not about hardware)"
 		}
 		if len(chains) > 1 {
-			section.Title += ", started " + t.run.Start.Format("2006-01-02 15:04:05 UTC")
+			section.Title += ", started " + t.Run.Start.Format("2006-01-02 15:04:05 UTC")
 		}
-		verdicts := t.verdicts()
-		for _, c := range t.cases {
-			v := verdicts[c]
+		t.Each(func(c coll.Case, v pattern.Verdict) {
 			below := document.NewSection(c.String(), list(v.Notices(of.Hosts), c.String()))
-			below.Add(matrices(of.Kind, v.Matrices(of.Hosts))...)
+			below.Add(matrices(v.Matrices(of.Hosts))...)
 			if of.Kind == pattern.Halves {
-				below.Add(t.halves(c))
+				below.Add(halvesOf(t, c))
 			}
 			section.Add(below)
-		}
+		})
 		all = append(all, section)
 	}
 	return all
@@ -135,7 +44,7 @@ func (p *Patterns) Sections(list func([]notice.Notice, string) document.List) (a
 const mostColumns, mostRows = 11, 64
 
 // matrices are tables of nodes or GPUs, where a table has room for them.
-func matrices(kind string, all []pattern.Matrix) (blocks []document.Block) {
+func matrices(all []pattern.Matrix) (blocks []document.Block) {
 	for _, m := range all {
 		t := document.NewTable("")
 		for _, name := range m.Columns {
@@ -156,17 +65,17 @@ func matrices(kind string, all []pattern.Matrix) (blocks []document.Block) {
 			t.Row(cells...)
 		}
 		if len(m.Columns) <= mostColumns && len(m.Rows) <= mostRows {
-			blocks = append(blocks, document.Paragraph(matrixTitle(kind, m)), t)
+			blocks = append(blocks, document.Paragraph(matrixTitle(m)), t)
 		}
 	}
 	return blocks
 }
 
-func matrixTitle(kind string, m pattern.Matrix) string {
-	if kind == pattern.Pairs {
-		return "times of the pairs as multiples of " + m.Title + ", the median of sound pairs"
+func matrixTitle(m pattern.Matrix) string {
+	if m.Name == "" {
+		return "times of the pairs as multiples of " + m.Unit + ", the median of sound pairs"
 	}
-	return m.Title
+	return fmt.Sprintf("%s (%s)", m.Name, m.Unit)
 }
 
 // multiple writes a factor in four columns, unless it is less than 0.1.
@@ -177,19 +86,19 @@ func multiple(x float64) string {
 	return units.Times(min(x, 9999))
 }
 
-// halves are the times of the halves of each round.
-func (t *patternTimes) halves(c coll.Case) (list document.List) {
-	rounds, err := pattern.ShapeOf(t.run.Pattern).Rounds()
+// halvesOf are the times of the halves of each round.
+func halvesOf(t *pattern.Chain, c coll.Case) (list document.List) {
+	rounds, err := pattern.ShapeOf(t.Run.Pattern).Rounds()
 	if err != nil {
 		return nil
 	}
 	for i, halves := range rounds {
 		var words []string
 		for _, nodes := range halves {
-			g := pattern.GroupOf(t.run.Pattern, i+1, nodes)
-			key := result.Point(t.run.Backend.Name, c, 0)
+			g := pattern.GroupOf(t.Run.Pattern, i+1, nodes)
+			key := result.Point(t.Run.Backend.Name, c, 0)
 			key.Group = g.String()
-			words = append(words, units.Duration(t.times[key].Seconds)+" "+units.Some(g.Hosts))
+			words = append(words, units.Duration(t.Times[key].Seconds)+" "+units.Some(g.Hosts))
 		}
 		list = append(list, fmt.Sprintf("round %d: %s", i+1, strings.Join(words, " | ")))
 	}

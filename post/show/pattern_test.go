@@ -82,14 +82,14 @@ func TestPatternsJudgedByChain(t *testing.T) {
 	rest := patternFile("b", 2, 2, 1, 2)
 	rest.Run.Resumes = []string{"a"}
 	for _, files := range [][]*result.File{{broken, rest, mended}, {mended, rest, broken}} {
-		p := &Patterns{}
+		p := &pattern.Runs{}
 		for _, f := range files {
 			for i := range f.Records {
 				p.Add(result.Row{Run: &f.Run, Record: &f.Records[i]})
 			}
 		}
 		var out strings.Builder
-		d := &document.Document{Blocks: p.Sections(func(all []notice.Notice, _ string) (list document.List) {
+		d := &document.Document{Blocks: Patterns(p, func(all []notice.Notice, _ string) (list document.List) {
 			for _, n := range all {
 				list = append(list, notice.Text(n.Fact))
 			}

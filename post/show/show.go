@@ -10,6 +10,7 @@ import (
 	"busbar/internal/coll"
 	"busbar/internal/document"
 	"busbar/internal/notice"
+	"busbar/internal/pattern"
 	"busbar/internal/result"
 	"busbar/internal/units"
 	"busbar/post/analysis"
@@ -25,7 +26,7 @@ type Tables struct {
 
 	doc      document.Document
 	data     showData
-	judged   Patterns
+	judged   pattern.Runs
 	curves   *analysis.Collector
 	ceilings *analysis.Ceilings
 }
@@ -61,7 +62,7 @@ func (s *Tables) Add(f *result.File) ([]notice.Notice, error) {
 // Document returns the document of the runs, with notices on the files before those of the runs.
 func (s *Tables) Document(notices []notice.Notice) *document.Document {
 	s.doc.Notices = append(notices, s.doc.Notices...)
-	verdicts := s.judged.Sections(func(all []notice.Notice, subject string) document.List {
+	verdicts := Patterns(&s.judged, func(all []notice.Notice, subject string) document.List {
 		return s.list(all, subject, notice.Text)
 	})
 	if first := slices.Concat(s.answer(), verdicts); len(first) > 0 {
