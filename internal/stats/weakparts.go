@@ -12,7 +12,7 @@ const (
 	slowPart = 0.08
 	// partSigmas is the minimum deviation of a slow part in standard errors above the largest of as many normal values.
 	partSigmas = 0.6
-	// quarterError is the standard error of a lower quartile of normal values, times √n: √(p(1−p))/φ(z) for p = 1/4.
+	// quarterError is the standard error of a lower quartile of normal values, times √n: √(p(1−p))/φ(z), p = 1/4.
 	quarterError = 1.36
 )
 
