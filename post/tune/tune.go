@@ -304,14 +304,14 @@ func (t *Tuned) find(points [][]candidate) {
 }
 
 // fastest is the best of the variants with another choice that are significantly faster than NCCL's; nil of none. It
-// counts those whose choice is unknown.
+// counts those whose choice is unknown or NCCL's.
 func fastest(variants []candidate, unknown map[string]int) (best *candidate) {
 	for i := range variants {
 		switch one := &variants[i]; {
 		case one.Verdict != stats.Better:
-		case one.Choice == Choice{}:
+		case one.Choice == Choice{} || one.Choice == one.own:
 			unknown[one.variant]++
-		case one.Choice != one.own && (best == nil || one.Value < best.Value):
+		case best == nil || one.Value < best.Value:
 			best = one
 		}
 	}

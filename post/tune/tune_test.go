@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -14,6 +15,7 @@ import (
 	"github.com/shoenig/test/must"
 
 	"busbar/internal/coll"
+	"busbar/internal/notice"
 	"busbar/internal/result"
 )
 
@@ -126,37 +128,38 @@ func TestOptimaAreFound(t *testing.T) {
 func TestRows(t *testing.T) {
 	for _, k := range []struct {
 		name, want string
+		told       bool // what is faster without a row
 		edit       func(run *result.Run, r *result.Record)
 	}{
-		{"two rows meet halfway", "1024-6144 tree 6145-16384 ring", func(*result.Run, *result.Record) {}},
-		{"not recorded", "", func(_ *result.Run, r *result.Record) { r.Path = nil }},
-		{"no channels recorded", "", func(_ *result.Run, r *result.Record) { r.Path.Channels = 0 }},
-		{"as NCCL chose", "1024-4096 tree", func(run *result.Run, r *result.Record) {
+		{"two rows meet halfway", "1024-6144 tree 6145-16384 ring", false, func(*result.Run, *result.Record) {}},
+		{"not recorded", "", true, func(_ *result.Run, r *result.Record) { r.Path = nil }},
+		{"no channels recorded", "", true, func(_ *result.Run, r *result.Record) { r.Path.Channels = 0 }},
+		{"as NCCL chose", "1024-4096 tree", true, func(run *result.Run, r *result.Record) {
 			if run.Variant == "own" {
 				r.Path.Algorithm = "RING"
 			}
 		}},
-		{"another choice in one launch", "1024-4096 tree", func(run *result.Run, r *result.Record) {
+		{"another choice in one launch", "1024-4096 tree", true, func(run *result.Run, r *result.Record) {
 			if run.Variant == "ring" && run.Block == "3" {
 				r.Path.Channels = 1
 			}
 		}},
-		{"wrong in one launch", "1024-6144 tree 6145-8192 ring", func(run *result.Run, r *result.Record) {
+		{"wrong in one launch", "1024-6144 tree 6145-8192 ring", true, func(run *result.Run, r *result.Record) {
 			if run.Variant == "ring" && run.Block == "7" && r.SizeBytes == 16<<10 {
 				r.Status, r.Time = result.Wrong, nil
 			}
 		}},
-		{"failed", "1024-1024 tree 4096-6144 tree 6145-16384 ring", func(run *result.Run, r *result.Record) {
+		{"failed", "1024-1024 tree 4096-6144 tree 6145-16384 ring", false, func(run *result.Run, r *result.Record) {
 			if run.Variant != "own" && r.SizeBytes == 2<<10 {
 				r.Status, r.Time = result.Failed, nil
 			}
 		}},
-		{"skipped", "1024-1024 tree 4096-6144 tree 6145-16384 ring", func(run *result.Run, r *result.Record) {
+		{"skipped", "1024-1024 tree 4096-6144 tree 6145-16384 ring", false, func(run *result.Run, r *result.Record) {
 			if run.Variant != "own" && r.SizeBytes == 2<<10 {
 				r.Status, r.Time = result.Skipped, nil
 			}
 		}},
-		{"skipped in one launch", "1024-6144 tree 6145-16384 ring", func(run *result.Run, r *result.Record) {
+		{"skipped in one launch", "1024-6144 tree 6145-16384 ring", false, func(run *result.Run, r *result.Record) {
 			if run.Variant == "ring" && run.Block == "7" && r.SizeBytes == 16<<10 {
 				r.Status, r.Time = result.Skipped, nil
 			}
@@ -176,6 +179,8 @@ func TestRows(t *testing.T) {
 			rows = append(rows, fmt.Sprintf("%d-%d %s", r.Min, r.Max, r.Algorithm))
 		}
 		test.Eq(t, k.want, strings.Join(rows, " "), test.Sprint(k.name))
+		told := slices.ContainsFunc(got.notices, func(n notice.Notice) bool { return n.Code() == "choice-unknown" })
+		test.EqOp(t, k.told, told, test.Sprint(k.name))
 	}
 }
 
