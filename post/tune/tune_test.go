@@ -113,10 +113,13 @@ func TestOptimaAreFound(t *testing.T) {
 			"nccl":  {"allreduce 1024 4096 tree ll 2 2 16", "allreduce 65536 1048576 nvls_tree simple 16 2 16"},
 			"ncclx": {"allreduce 64 256 tree ll 2 2 8", "allreduce 4096 65536 nvls_tree simple 16 2 8"},
 		} {
-			got.run.Backend.Name = backend
+			got.run.Backend.Name, got.run.Rehearse = backend, backend == "nccl"
 			path := filepath.Join(t.TempDir(), "tuner.csv")
 			must.NoError(t, got.Save(t.Context(), path, func(string) {}))
 			test.Eq(t, want, load(t, path, backend == "ncclx"))
+			text, err := os.ReadFile(path)
+			must.NoError(t, err)
+			test.EqOp(t, got.run.Rehearse, strings.Contains(string(text), "\n# SIMULATED: "))
 		}
 	}
 	t.Logf("%d found, %d covered of %d", found, covered, n)

@@ -78,7 +78,9 @@ func (t *Tuned) Save(ctx context.Context, path string, wrote func(path string)) 
 		return nil
 	}
 	data := map[string]any{"Rows": t.Rows, "Gain": t.gain(), "NCCLX": t.run.Backend.Name == "ncclx",
-		"Of": units.Truncate(units.Printable(t.run.Device+", "+t.run.Backend.Title()), 200)} // readers have short lines
+		"Simulated": t.run.Rehearse,
+		// Readers have short lines.
+		"Of": units.Truncate(units.Printable(t.run.Device+", "+t.run.Backend.Title()), 200)}
 	write := func(w io.Writer) error { return template.Must(template.New("").Parse(tunerFile)).Execute(w, data) }
 	return atomicfile.WriteAll(ctx, filepath.Dir(path), []atomicfile.Named{{Name: filepath.Base(path), Write: write}},
 		wrote)
